@@ -1,0 +1,172 @@
+"""What the engine tells its host to do, and what the host tells it back. Owns no behaviour.
+
+A host performs effects in order, after each command (decision 0001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias
+
+__all__ = [
+    "Append",
+    "BlockingStore",
+    "CallOutcome",
+    "CallRaised",
+    "CallReturned",
+    "CancelCall",
+    "Count",
+    "Effect",
+    "Emit",
+    "EnginePorts",
+    "FailTask",
+    "InputFinished",
+    "KeyedReader",
+    "Observe",
+    "SetTimer",
+    "StartCall",
+    "WriteMemory",
+    "WriteRunNumber",
+]
+
+
+class StartCall(NamedTuple):
+    """Run `function()` on the worker pool, or on the background loop when it is a coroutine function.
+
+    The host answers exactly once with `complete_call(call, …)`, unless the call was cancelled first.
+    """
+
+    call: int
+    function: Callable[[], object]
+    is_coroutine: bool
+    name: str
+
+
+class CancelCall(NamedTuple):
+    """Cancel a running coroutine, or abandon a running blocking call; a late completion is ignored."""
+
+    call: int
+
+
+class Append(NamedTuple):
+    """Hand a record to the store; answered by `acknowledge([seq])`, or by the failure of the task."""
+
+    seq: int
+    key: bytes
+    run_number: int
+    record_number: int
+    payload: bytes
+
+
+class Emit(NamedTuple):
+    """Send an output downstream; `is_dead_letter` chooses the side output."""
+
+    payload: object
+    timestamp: int | None
+    is_dead_letter: bool
+
+
+class WriteMemory(NamedTuple):
+    """Write the short-term memory of a key: encoded entry by path, None removes the path."""
+
+    key: bytes
+    entries: Mapping[str, bytes | None]
+
+
+class WriteRunNumber(NamedTuple):
+    """Keep the highest run number of a key in keyed state."""
+
+    key: bytes
+    run_number: int
+
+
+class SetTimer(NamedTuple):
+    """Call `fire_timers` at this engine time or soon after; replaces an earlier request."""
+
+    deadline_ms: int
+
+
+class InputFinished(NamedTuple):
+    """The run of this input ended: watermarks and held inputs may move on."""
+
+    ticket: int
+
+
+class Count(NamedTuple):
+    """Add to a counter (E7.1); `label` is the function or sub-agent, or empty."""
+
+    metric: str
+    label: str
+    amount: int
+
+
+class Observe(NamedTuple):
+    """Add a value to a histogram (E7.1), in milliseconds."""
+
+    metric: str
+    label: str
+    value: int
+
+
+class FailTask(NamedTuple):
+    """The engine cannot go on: fail the task with this error."""
+
+    error: BaseException
+
+
+Effect: TypeAlias = (
+    StartCall
+    | CancelCall
+    | Append
+    | Emit
+    | WriteMemory
+    | WriteRunNumber
+    | SetTimer
+    | InputFinished
+    | Count
+    | Observe
+    | FailTask
+)
+
+
+class CallReturned(NamedTuple):
+    """The call returned this value."""
+
+    value: object
+
+
+class CallRaised(NamedTuple):
+    """The call raised this exception."""
+
+    error: BaseException
+
+
+CallOutcome: TypeAlias = CallReturned | CallRaised
+
+
+class KeyedReader(Protocol):
+    """A read-only view of keyed state."""
+
+    def read(self, key: bytes, path: str) -> bytes | None:
+        """Return the encoded memory entry at `path` of `key`, or None."""
+
+    def run_number(self, key: bytes) -> int:
+        """Return the highest run number written for `key`, 0 when there is none."""
+
+
+class BlockingStore(Protocol):
+    """The one thing that blocks: the append of a `def` action's durable call (E3.16)."""
+
+    def commit(self, append: Append) -> None:
+        """Return when the record is durable; raise `StoreError` otherwise."""
+
+    def now(self) -> int:
+        """Return the engine time in milliseconds."""
+
+
+class EnginePorts(NamedTuple):
+    """What a host gives to the engine besides commands."""
+
+    keyed: KeyedReader
+    blocking: BlockingStore
+    decode_input: Callable[[bytes], object]

@@ -1,0 +1,26 @@
+"""The options that the engine obeys, resolved. Names and texts of the options live in `options.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["EngineSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """One engine's options."""
+
+    job_identifier: str
+    operator_uid: str
+    call_threads: int = 64
+    max_abandoned_calls: int = 64
+    max_concurrent_calls: int = 10_000
+    max_record_bytes: int = 8 * 1024 * 1024
+    on_mismatch: Literal["fail", "rerun"] = "fail"
+    on_action_error: Literal["fail", "dead-letter"] = "fail"
+    journal_pickle: Literal["deny", "allow"] = "deny"
+    unclaimed_retention_ms: int = 3_600_000
+    log_keys: bool = False
+    subagent_max_calls_per_run: int = 1000

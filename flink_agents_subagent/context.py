@@ -1,0 +1,228 @@
+"""What an action can do: the context port, and the data that a durable call is described with.
+
+Owns signatures and contracts only; `_engine` implements them.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, Protocol, TypeVar
+
+from flink_agents_subagent.events import Event
+from flink_agents_subagent.memory import MemoryObject
+from flink_agents_subagent.resources import ResourceType
+
+__all__ = ["CallSpec", "DurableCall", "DurableHandle", "Outcome", "RetryPolicy", "RunnerContext", "SubagentIdentity"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How a durable call is repeated inside the call (E3.9).
+
+    Guarantee: each failed attempt is recorded, so a failover does not reset the budget.
+    """
+
+    max_attempts: int = 3
+    """Attempts in all, at least 1."""
+    initial: timedelta = timedelta(seconds=1)
+    """Pause after the first failed attempt."""
+    factor: float = 2.0
+    """Growth of the pause, at least 1."""
+    max_interval: timedelta = timedelta(minutes=1)
+    """Longest pause."""
+    retry_on: tuple[type[BaseException], ...] = (Exception,)
+    """Exception types worth another attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class DurableCall:
+    """One call of a `durable_execute_all_async` batch; the fields are the arguments of `durable_execute_async`."""
+
+    func: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    reconciler: Callable[[], Any] | None = None
+    durable_id: str | None = None
+    timeout: timedelta | float | None = None
+    retry: RetryPolicy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one call of a batch ended: a value, or an exception."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the call returned."""
+        return self.error is None
+
+    def unwrap(self) -> Any:
+        """Return the value, or raise the exception."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpec:
+    """Everything that the engine must know of a durable call; the public methods and the sub-agents build it."""
+
+    func: Callable[[], Any]
+    """Called without arguments; a coroutine function runs on the background loop, any other on the pool."""
+    function_id: str
+    fingerprint: bytes
+    is_coroutine: bool
+    reconciler: Callable[[], Any] | None = None
+    timeout_ms: int | None = None
+    retry: RetryPolicy | None = None
+    starts_at_await: bool = False
+    """Start at the first await of the handle instead of at its creation (deferred sub-agents)."""
+    on_error: Callable[[BaseException], Any] | None = None
+    """Turns an exception that escapes the last attempt into a value, which is then recorded as `ok`."""
+    on_timeout: Callable[[], Any] | None = None
+    """Turns a timeout into a value, likewise."""
+    must_be_awaited: str | None = None
+    """When set, an open handle at the end of the action is an error; the text names sub-agent and source line (I4)."""
+    label: str = ""
+    """Metric label: function or sub-agent name."""
+
+
+class SubagentIdentity(Protocol):
+    """The ids of one sub-agent invocation (D1–D3)."""
+
+    session_id: str
+    call_id: str
+
+
+class DurableHandle(ABC, Generic[T]):
+    """A durable call in flight: awaitable any number of times with the same result, cancellable (E3.1, E3.11)."""
+
+    @abstractmethod
+    def __await__(self) -> Generator[Any, None, T]:
+        """Wait for the outcome: return the value or raise the recorded exception."""
+
+    @abstractmethod
+    def done(self) -> bool:
+        """Tell whether the outcome was delivered; deterministic, does no I/O."""
+
+    @abstractmethod
+    def cancel(self) -> bool:
+        """Cancel: before start nothing is sent; a coroutine is cancelled, a blocking call abandoned. Then `await` raises CancelledError."""
+
+
+class RunnerContext(ABC):
+    """What an action can do. One per action execution.
+
+    Thread: the task thread, inside the action only; any other use raises `ContextMisuseError` (E3.12).
+    """
+
+    @property
+    @abstractmethod
+    def key(self) -> Any:
+        """The key of the run's input."""
+
+    @property
+    @abstractmethod
+    def agent_name(self) -> str:
+        """The name of the agent."""
+
+    @property
+    @abstractmethod
+    def action_name(self) -> str:
+        """The name of the action that runs."""
+
+    @property
+    @abstractmethod
+    def timestamp(self) -> int | None:
+        """The timestamp of the run's input in milliseconds, None when it has none."""
+
+    @property
+    @abstractmethod
+    def config(self) -> Mapping[str, Any]:
+        """The configuration of the action (`@action(..., config={})`)."""
+
+    @property
+    @abstractmethod
+    def short_term_memory(self) -> MemoryObject:
+        """Memory of the key; writes reach Flink state when the run ends (E6)."""
+
+    @property
+    @abstractmethod
+    def sensory_memory(self) -> MemoryObject:
+        """Memory of the run; dropped when the run ends (E6)."""
+
+    @abstractmethod
+    def send_event(self, event: Event) -> None:
+        """Send an event; it is routed when this action suspends or ends (E1.2)."""
+
+    @abstractmethod
+    def get_resource(self, name: str, resource_type: ResourceType) -> Any:
+        """Return a resource; raises `DefinitionError` naming those that exist."""
+
+    @abstractmethod
+    def durable_execute(
+        self,
+        func: Callable[..., T],
+        *args: Any,
+        reconciler: Callable[[], T] | None = None,
+        durable_id: str | None = None,
+        **kwargs: Any,
+    ) -> T:
+        """Call `func` durably and wait for it; `def` actions only, blocks the task thread (E3.16)."""
+
+    @abstractmethod
+    def durable_execute_async(
+        self,
+        func: Callable[..., T | Awaitable[T]],
+        *args: Any,
+        reconciler: Callable[[], Any] | None = None,
+        durable_id: str | None = None,
+        timeout: timedelta | float | None = None,
+        retry: RetryPolicy | None = None,
+        **kwargs: Any,
+    ) -> DurableHandle[T]:
+        """Start a durable call and return its handle; `async def` actions only (E3)."""
+
+    @abstractmethod
+    def durable_execute_all_async(
+        self, calls: Sequence[DurableCall], max_concurrency: int | None = None
+    ) -> Awaitable[list[Outcome]]:
+        """Run a batch of durable calls concurrently; outcomes in the order of `calls` (E3.14)."""
+
+    @abstractmethod
+    def as_completed(self, awaitables: Iterable[Awaitable[T]]) -> AsyncIterator[T]:
+        """Yield results in the order in which they were delivered; the same on replay (E2.1)."""
+
+    @abstractmethod
+    def now(self) -> datetime:
+        """Return the time of the last delivered record (UTC, aware); the same on replay (E2.3)."""
+
+    @abstractmethod
+    def uuid4(self) -> uuid.UUID:
+        """Return a new id, derived from the execution; the same on replay (E2.5)."""
+
+    @abstractmethod
+    def random(self) -> random.Random:
+        """Return the execution's random generator, seeded from its identity; the same on replay (E2.5)."""
+
+    @abstractmethod
+    def patched(self, change_id: str) -> bool:
+        """Tell whether this run may take the new path of a code change (E3.8)."""
+
+    @abstractmethod
+    def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
+        """Reserve a slot for `spec` and start it as the spec says. For sub-agent base classes."""
+
+    @abstractmethod
+    def _subagent_identity(self, subagent: str, session_id: str | None) -> SubagentIdentity:
+        """Return session and call id of the next invocation (D1, D2). For sub-agent base classes."""

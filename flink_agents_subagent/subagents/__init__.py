@@ -1,0 +1,1 @@
+"""Sub-agents as code calls them: setups, handles, results."""
