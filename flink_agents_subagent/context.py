@@ -224,5 +224,9 @@ class RunnerContext(ABC):
         """Reserve a slot for `spec` and start it as the spec says. For sub-agent base classes."""
 
     @abstractmethod
+    def _fingerprint(self, *values: Any) -> bytes:
+        """Return the canonical fingerprint of `values` (E3.3); raises `NotExpressibleError` with the path of a type that it does not know. For sub-agent base classes."""
+
+    @abstractmethod
     def _subagent_identity(self, subagent: str, session_id: str | None) -> SubagentIdentity:
         """Return session and call id of the next invocation (D1, D2). For sub-agent base classes."""
