@@ -1,0 +1,77 @@
+"""Which class a recorded name means. Owns the rule that a journal can only name data classes, never call code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from flink_agents_subagent._engine.encoding.kinds import Kind, Refused, kind_of, type_name
+from flink_agents_subagent.errors import EncodingError
+
+__all__ = ["TypeRegistry"]
+
+_REBUILDABLE = frozenset({Kind.ENUM, Kind.EXCEPTION, Kind.MODEL, Kind.DATACLASS, Kind.NAMEDTUPLE})
+
+
+class TypeRegistry:
+    """Names of classes, both ways.
+
+    Guarantee: a name resolves to an enum, exception, pydantic model, dataclass or namedtuple, or not at all. Types that
+    were shipped by value with the job win over what the same name would import.
+    Thread: one thread.
+    """
+
+    def __init__(self, types: Mapping[str, type[Any]]) -> None:
+        """Keep the job's by-value types, by `module:qualified name`."""
+        self._types = dict(types)
+        self._names: dict[type[Any], str] = {}
+        self._imported: dict[str, type[Any]] = {}
+
+    def name_of(self, cls: type[Any]) -> str:
+        """Return the name under which a class is found again; refuses a class that a later process could not find."""
+        name = self._names.get(cls)
+        if name is None:
+            name = self._names[cls] = self._checked_name(cls)
+        return name
+
+    def resolve(self, name: str) -> type[Any]:
+        """Return the class with this name.
+
+        Raises:
+            EncodingError: There is no such class, or it is not data.
+        """
+        cls = self._types.get(name) or self._imported.get(name)
+        if cls is None:
+            cls = self._imported[name] = _import_class(name)
+        return cls
+
+    def _checked_name(self, cls: type[Any]) -> str:
+        name = type_name(cls)
+        # Copies of one class shipped by value are the same class by name.
+        if name in self._types:
+            return name
+        try:
+            found = _import_class(name)
+        except EncodingError as error:
+            raise Refused(f"a value of type {name}, which no later process could find ({error}),") from error
+        if found is not cls:
+            raise Refused(f"a value of type {name}, a name under which another class is found,")
+        return name
+
+
+def _import_class(name: str) -> type[Any]:
+    module, separator, path = name.partition(":")
+    if not separator or not module or not path:
+        raise EncodingError(f"{name!r} is not the name of a type (module:qualified name)")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise EncodingError(
+            f"the type {name} cannot be found: {error}; define it at the top level of a module that is shipped with the job"
+        ) from error
+    if not isinstance(found, type) or kind_of(found) not in _REBUILDABLE:
+        raise EncodingError(f"{name} is not an enum, exception, pydantic model, dataclass or namedtuple")
+    return found
