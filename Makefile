@@ -38,6 +38,7 @@ simulate: $(INSTALLED) ## Run the crash simulations with many more generated age
 	@$(PY) -m pytest tests/simulation --hypothesis-profile=thorough --timeout=0
 
 jar: $(JAR) ## Build the Java half into the Python package
+	@echo "$(JAR) is up to date."
 
 format: $(INSTALLED) ## Format the Python and the Java sources
 	@scripts/check_java.sh
