@@ -143,7 +143,7 @@ class _Writer:
         try:
             if all([type(key) is str for key in pairs]):  # noqa: C419 - a list is faster here
                 for key in sorted(pairs):
-                    self.text(b"s", key)
+                    self.write(key)
                     self.write(pairs[key])
             else:
                 encoded: list[bytes] = []
