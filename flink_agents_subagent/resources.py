@@ -1,11 +1,14 @@
-"""Resources: everything that an agent finds by name and type. Owns the kinds and the descriptor; must not know how resources are opened."""
+"""Resources: everything that an agent finds by name and type. Owns the kinds, the descriptor and what a resource must be; must not know how resources are opened."""
 
 from __future__ import annotations
 
 import enum
-from typing import Any
+import inspect
+from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["ResourceDescriptor", "ResourceType"]
+from flink_agents_subagent.errors import DefinitionError
+
+__all__ = ["NamedResource", "ResourceDescriptor", "ResourceType", "check_resource"]
 
 
 class ResourceType(str, enum.Enum):
@@ -36,3 +39,53 @@ class ResourceDescriptor:
     def __repr__(self) -> str:
         name = self.clazz if isinstance(self.clazz, str) else f"{self.clazz.__module__}:{self.clazz.__qualname__}"
         return f"ResourceDescriptor({name})"
+
+
+@runtime_checkable
+class NamedResource(Protocol):
+    """A resource that must know under which name it is registered."""
+
+    def bind_name(self, name: str) -> None:
+        """Take the name; called once, before `open`."""
+
+
+def check_resource(name: str, resource_type: Any, resource: Any) -> None:
+    """Refuse what cannot be a resource of the type, as far as it shows before it is built (R2).
+
+    Raises:
+        DefinitionError: Names the resource, what it is and what it should be.
+    """
+    if not isinstance(resource_type, ResourceType):
+        raise DefinitionError(f"resource {name!r} has the type {resource_type!r}; give a ResourceType")
+    if resource is None:
+        raise DefinitionError(f"resource {name!r} of type {resource_type.value!r} is None")
+    if isinstance(resource, type):
+        raise DefinitionError(
+            f"resource {name!r} is the class {resource.__qualname__}; give an instance, "
+            f"or ResourceDescriptor(clazz={resource.__qualname__}, ...) to have it built where it runs"
+        )
+    if isinstance(resource, ResourceDescriptor):
+        _check_descriptor(name, resource)
+
+
+def _check_descriptor(name: str, descriptor: ResourceDescriptor) -> None:
+    clazz = descriptor.clazz
+    if isinstance(clazz, str):
+        module, _, qualified = clazz.partition(":")
+        if not module or not qualified:
+            raise DefinitionError(
+                f"the descriptor of resource {name!r} names the class {clazz!r}; write it as 'module:QualifiedName'"
+            )
+        return
+    if not isinstance(clazz, type):
+        raise DefinitionError(f"the descriptor of resource {name!r} holds {clazz!r}, which is no class")
+    if inspect.isabstract(clazz):
+        missing = ", ".join(sorted(getattr(clazz, "__abstractmethods__", ())))
+        raise DefinitionError(f"resource {name!r} cannot be built: {clazz.__qualname__} does not implement {missing}")
+    try:
+        inspect.signature(clazz).bind(**descriptor.arguments)
+    except ValueError:
+        # Some built-in classes have no signature; they are checked when they are built.
+        return
+    except TypeError as error:
+        raise DefinitionError(f"resource {name!r} cannot be built as {clazz.__qualname__}(...): {error}") from error

@@ -1,0 +1,135 @@
+"""The agent that an author writes: actions and resources under a name. Owns declaration; must not know how it runs."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flink_agents_subagent.actions import ActionDefinition, trigger_of
+from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.events import Event
+from flink_agents_subagent.resources import ResourceType, check_resource
+
+__all__ = ["Agent"]
+
+_DECLARED = "_declared_by_calls"
+
+
+class Agent:
+    """A program of actions that events trigger, and the resources that they use.
+
+    Declare actions with `@action` on methods of a subclass, or with `add_action` on an instance. Methods may be
+    static, class or instance methods; an instance method sees a copy of the agent's attributes in each subtask.
+
+    Guarantee: checked when it is declared or compiled; a mistake raises `DefinitionError` before the job starts.
+    Thread: any, before submission. Do not keep changing values in an agent's attributes: they are neither
+        checkpointed nor shared between subtasks; that is what memory is for.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        """Name the agent; without a name it has that of its class. The name addresses its state in savepoints."""
+        if type(self) is Agent and name is None:
+            raise DefinitionError("Agent() needs a name; a subclass may have that of its class")
+        self.__dict__["_name"] = name
+
+    @property
+    def name(self) -> str:
+        """The name of the agent, by which savepoints and the store find its state."""
+        return self.__dict__.get("_name") or type(self).__name__
+
+    def add_action(
+        self,
+        name: str,
+        events: type[Event] | Sequence[type[Event]],
+        func: Callable[..., Any],
+        *,
+        where: Callable[[Any], bool] | None = None,
+        **config: Any,
+    ) -> Agent:
+        """Add an action that is not a method; see `@action` for its guarantees.
+
+        Returns:
+            The agent itself, for chaining.
+
+        Raises:
+            DefinitionError: The name is taken, or function, events, condition or config cannot be used.
+        """
+        _check_name("action", name)
+        if name in self._added_actions or name in _methods_of(type(self)):
+            raise DefinitionError(
+                f"agent {self.name!r} already has an action {name!r}; give the second one another name"
+            )
+        several = tuple(events) if isinstance(events, Sequence) else (events,)
+        self._added_actions[name] = ActionDefinition(name, func, several, where, config)
+        return self
+
+    def add_resource(self, name: str, resource_type: ResourceType, resource: Any) -> Agent:
+        """Add a resource: a `ResourceDescriptor` (built in each subtask; preferred), or an instance that can be pickled.
+
+        Returns:
+            The agent itself, for chaining.
+
+        Raises:
+            DefinitionError: The name is taken within its type, or the resource is none of this type (R2).
+        """
+        _check_name("resource", name)
+        check_resource(name, resource_type, resource)
+        if (name, resource_type) in self._added_resources:
+            raise DefinitionError(
+                f"agent {self.name!r} already has a resource {name!r} of type {resource_type.value!r}; "
+                "names are unique within a type"
+            )
+        self._added_resources[name, resource_type] = resource
+        return self
+
+    @property
+    def actions(self) -> tuple[ActionDefinition, ...]:
+        """All actions: methods first, base classes before subclasses, then the added ones in their order."""
+        methods = []
+        for name, attribute in _methods_of(type(self)).items():
+            trigger = trigger_of(attribute)
+            if trigger is not None:
+                bound = getattr(self, name)
+                methods.append(ActionDefinition(name, bound, trigger.events, trigger.where, trigger.config))
+        return (*methods, *self._added_actions.values())
+
+    @property
+    def resources(self) -> Mapping[tuple[str, ResourceType], Any]:
+        """All resources by name and type, in the order in which they were added."""
+        return types.MappingProxyType(self._added_resources)
+
+    # Kept lazily, so that a subclass need not call `Agent.__init__`.
+    @property
+    def _added_actions(self) -> dict[str, ActionDefinition]:
+        added: dict[str, ActionDefinition] = self.__dict__.setdefault(_DECLARED, ({}, {}))[0]
+        return added
+
+    @property
+    def _added_resources(self) -> dict[tuple[str, ResourceType], Any]:
+        added: dict[tuple[str, ResourceType], Any] = self.__dict__.setdefault(_DECLARED, ({}, {}))[1]
+        return added
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was added: the plan carries it, and an instance method needs the attributes only."""
+        return {name: value for name, value in self.__dict__.items() if name != _DECLARED}
+
+
+def _methods_of(agent_class: type[Agent]) -> dict[str, Any]:
+    """Return the attributes that are actions, refusing an override that silently is none."""
+    found: dict[str, Any] = {}
+    for base in reversed(agent_class.__mro__):
+        for name, attribute in vars(base).items():
+            if trigger_of(attribute) is not None:
+                found[name] = attribute
+            elif name in found:
+                raise DefinitionError(
+                    f"{base.__qualname__}.{name} overrides an action without being one; "
+                    "decorate it with @action, or give it another name"
+                )
+    return found
+
+
+def _check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise DefinitionError(f"the name of a {what} is {name!r}; give a text that is not blank")

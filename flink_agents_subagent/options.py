@@ -1,0 +1,259 @@
+"""Every option, in one table: name, kind, default, text. Owns parsing and the generated documentation; must not know who obeys an option."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from flink_agents_subagent.errors import DefinitionError
+
+__all__ = ["OPTIONS", "Option", "OptionKind", "OptionValue", "parse_option", "render_options", "resolve_options"]
+
+OptionValue: TypeAlias = int | str | bool | None
+
+_DURATION_UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+class OptionKind(enum.Enum):
+    """What an option's value is, and how it is written."""
+
+    COUNT = "whole number"
+    DURATION = "duration"
+    SIZE = "size"
+    FLAG = "true or false"
+    CHOICE = "choice"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: how it is called, what it takes, what it is without being set."""
+
+    name: str
+    kind: OptionKind
+    default: str | None
+    """As an author would write it; None: no value."""
+    text: str
+    choices: tuple[str, ...] = ()
+    minimum: int = 0
+
+
+def _count(name: str, default: int, text: str, minimum: int = 1) -> Option:
+    return Option(name, OptionKind.COUNT, str(default), text, minimum=minimum)
+
+
+def _choice(name: str, choices: tuple[str, ...], text: str) -> Option:
+    return Option(name, OptionKind.CHOICE, choices[0], text, choices=choices)
+
+
+def _flag(name: str, text: str) -> Option:
+    return Option(name, OptionKind.FLAG, "false", text)
+
+
+_TABLE = (
+    _choice(
+        "action-state-store",
+        ("embedded", "memory"),
+        "Where the outcomes of durable calls are kept. `embedded`: files in `store.embedded.dir`, which every "
+        "TaskManager of the job must reach. `memory`: nowhere; every call is repeated after a failure.",
+    ),
+    _count("call-threads", 64, "Threads per subtask for blocking durable calls."),
+    Option(
+        "job-identifier",
+        OptionKind.TEXT,
+        None,
+        "Names the job in the store and in every derived id. Without it each submission has a new one; a job that is "
+        "restored from a checkpoint or savepoint keeps the one that it was started with.",
+    ),
+    Option(
+        "journal.max-record-bytes",
+        OptionKind.SIZE,
+        "8 MiB",
+        "Largest record of a journal. A larger result fails the job with the call named, before it is stored.",
+        minimum=1024,
+    ),
+    _choice(
+        "journal.pickle",
+        ("deny", "allow"),
+        "`allow` journals results of any type that can be pickled. Whoever may write to the store can then run code "
+        "in the job.",
+    ),
+    _flag("log-keys", "Show keys in errors and logs as they are. Otherwise a hash stands for them."),
+    _count(
+        "max-abandoned-calls",
+        64,
+        "Blocking calls per subtask that timed out or were cancelled and still hold a thread. Beyond it new blocking "
+        "calls wait until one of them returns.",
+        minimum=0,
+    ),
+    _count("max-concurrent-calls", 10_000, "Durable coroutine calls per subtask that run at the same time."),
+    _count(
+        "max-held-inputs",
+        100_000,
+        "Inputs per subtask that are active or queued. Beyond it the operator takes no input, and while that lasts no "
+        "checkpoint passes.",
+    ),
+    _choice(
+        "on-action-error",
+        ("fail", "dead-letter"),
+        "What an exception that escapes an action does: `fail` the job, or drop the run's memory writes and send the "
+        "input with the error to the dead-letter side output.",
+    ),
+    _choice(
+        "replay.on-mismatch",
+        ("fail", "rerun"),
+        "What happens when a replayed action makes another call than the one recorded: `fail` the job with both named, "
+        "or discard the journal of the run from there on and call again.",
+    ),
+    Option(
+        "replay.unclaimed-retention",
+        OptionKind.DURATION,
+        "1 h",
+        "How long a journal found after a restore waits for the input that it belongs to.",
+    ),
+    _flag(
+        "store.allow-lost-tail",
+        "Restore although the store has lost records that are needed; their calls are repeated.",
+    ),
+    Option(
+        "store.embedded.dir",
+        OptionKind.TEXT,
+        None,
+        "Folder of the embedded store, on a disk that outlives the TaskManager. Without it "
+        "`flink-agents-subagent-store` in the temporary folder of the TaskManager's Java (`java.io.tmpdir`).",
+    ),
+    _choice(
+        "store.on-corrupt",
+        ("fail", "skip"),
+        "What a record that cannot be read does on recovery: `fail` the job with its address, or set it aside with a warning.",
+    ),
+    _count("store.retained-checkpoints", 2, "Completed checkpoints whose records the store keeps."),
+    _count("subagent.max-calls-per-run", 1_000, "Sub-agent calls of one run. A further one is a failed result."),
+)
+
+OPTIONS: Mapping[str, Option] = {option.name: option for option in _TABLE}
+
+
+def parse_option(name: str, value: Any) -> OptionValue:
+    """Return the value of an option as both halves use it: durations in milliseconds, sizes in bytes.
+
+    Args:
+        name: The option's name.
+        value: A text as in a configuration file (`"1 h"`, `"8 MiB"`, `"true"`), or the Python value: an int for a
+            number or a size in bytes, a bool, a `timedelta`.
+
+    Raises:
+        DefinitionError: The option does not exist (the nearest ones are named), or it cannot have this value.
+    """
+    option = OPTIONS.get(name)
+    if option is None:
+        near = difflib.get_close_matches(name, OPTIONS, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "docs/options.md lists them all"
+        raise DefinitionError(f"there is no option {name!r}; {hint}")
+    return _PARSERS[option.kind](option, value)
+
+
+def resolve_options(given: Mapping[str, Any]) -> dict[str, OptionValue]:
+    """Return every option with its value, those not in `given` with their default.
+
+    Raises:
+        DefinitionError: As `parse_option`.
+    """
+    resolved: dict[str, OptionValue] = {
+        name: None if option.default is None else parse_option(name, option.default) for name, option in OPTIONS.items()
+    }
+    resolved.update((name, parse_option(name, value)) for name, value in given.items())
+    return resolved
+
+
+def render_options() -> str:
+    """Return `docs/options.md`: the table as text for readers."""
+    lines = [
+        "# Options",
+        "",
+        "Set them with `env.set_option(name, value)`.",
+        "Durations have a unit (`500 ms`, `10 s`, `5 min`, `1 h`, `7 d`), sizes too (`512 KiB`, `8 MiB`).",
+        "",
+        "| option | takes | default | meaning |",
+        "|---|---|---|---|",
+    ]
+    for option in OPTIONS.values():
+        takes = ", ".join(f"`{choice}`" for choice in option.choices) or option.kind.value
+        default = "none" if option.default is None else f"`{option.default}`"
+        lines.append(f"| `{option.name}` | {takes} | {default} | {option.text} |")
+    return "\n".join(lines) + "\n"
+
+
+def _refuse(option: Option, value: Any, wanted: str) -> DefinitionError:
+    return DefinitionError(f"option {option.name!r} cannot be {value!r}; give {wanted}")
+
+
+def _parse_count(option: Option, value: Any) -> int:
+    if isinstance(value, str) and re.fullmatch(r"\s*\d[\d_]*\s*", value):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < option.minimum:
+        raise _refuse(option, value, f"a whole number of at least {option.minimum}")
+    return value
+
+
+def _parse_duration(option: Option, value: Any) -> int:
+    wanted = f"a timedelta or a text with one of the units {', '.join(_DURATION_UNITS)}, as in '90 s'"
+    if isinstance(value, timedelta) and value >= timedelta(0):
+        return round(value / timedelta(milliseconds=1))
+    return _parse_with_unit(option, value, _DURATION_UNITS, wanted)
+
+
+def _parse_size(option: Option, value: Any) -> int:
+    wanted = f"bytes or a text with one of the units {', '.join(_SIZE_UNITS)}, at least {option.minimum} bytes, as in '8 MiB'"
+    size = value if _is_int(value) else _parse_with_unit(option, value, _SIZE_UNITS, wanted)
+    if size < option.minimum:
+        raise _refuse(option, value, wanted)
+    return int(size)
+
+
+def _parse_with_unit(option: Option, value: Any, units: Mapping[str, int], wanted: str) -> int:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
+    if match is None or match[2] not in units:
+        raise _refuse(option, value, wanted)
+    return round(float(match[1]) * units[match[2]])
+
+
+def _parse_flag(option: Option, value: Any) -> bool:
+    if isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.strip().lower(), value)
+    if not isinstance(value, bool):
+        raise _refuse(option, value, "true or false")
+    return value
+
+
+def _parse_choice(option: Option, value: Any) -> str:
+    if value not in option.choices:
+        near = difflib.get_close_matches(str(value), option.choices, n=1)
+        raise _refuse(option, value, f"{near[0]!r}" if near else f"one of {', '.join(map(repr, option.choices))}")
+    return str(value)
+
+
+def _parse_text(option: Option, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _refuse(option, value, "a text that is not blank")
+    return value
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_PARSERS: Mapping[OptionKind, Callable[[Option, Any], OptionValue]] = {
+    OptionKind.COUNT: _parse_count,
+    OptionKind.DURATION: _parse_duration,
+    OptionKind.SIZE: _parse_size,
+    OptionKind.FLAG: _parse_flag,
+    OptionKind.CHOICE: _parse_choice,
+    OptionKind.TEXT: _parse_text,
+}
