@@ -1,0 +1,22 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+/**
+ * The action-state store: where the journals of runs are appended outside Flink state, and from where a restore reads
+ * what was recorded after its checkpoint. Knows nothing of events, plans or what a payload means.
+ */
+@NullMarked
+package io.github.flinkagents.subagent.store;
+
+import org.jspecify.annotations.NullMarked;
