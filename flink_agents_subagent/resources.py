@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 import inspect
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Awaitable
+from typing import Any
 
-from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
 
-__all__ = ["NamedResource", "ResourceDescriptor", "ResourceType", "check_resource"]
+__all__ = ["Resource", "ResourceDescriptor", "ResourceType", "check_resource"]
 
 
 class ResourceType(str, enum.Enum):
@@ -41,12 +42,42 @@ class ResourceDescriptor:
         return f"ResourceDescriptor({name})"
 
 
-@runtime_checkable
-class NamedResource(Protocol):
-    """A resource that must know under which name it is registered."""
+class Resource:
+    """Base of resources that must know their name, or have something to acquire and release.
+
+    Guarantee: `open` is called once per subtask before first use, in the order of declaration; `close` once at shutdown, in
+        reverse order, also when `open` failed (R3).
+    Thread: task thread when `open` and `close` are plain methods; when they are `async`, the background loop that also
+        runs the coroutine calls, so that a client made there may be used by them.
+    """
+
+    _name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name under which the resource is registered.
+
+        Raises:
+            ContextMisuseError: It was not registered.
+        """
+        if self._name is None:
+            raise ContextMisuseError(
+                f"this {type(self).__qualname__} is not registered as a resource; "
+                "add it with add_resource(name, type, ...) and get it from the context"
+            )
+        return self._name
 
     def bind_name(self, name: str) -> None:
-        """Take the name; called once, before `open`."""
+        """Take the name under which the resource is registered; called by the framework before `open`."""
+        self._name = name
+
+    def open(self) -> Awaitable[None] | None:
+        """Acquire what is needed; may be `async`."""
+        return None
+
+    def close(self) -> Awaitable[None] | None:
+        """Release what `open` acquired; may be `async`. Copes with an `open` that failed half-way."""
+        return None
 
 
 def check_resource(name: str, resource_type: Any, resource: Any) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
 from flink_agents_subagent.context import RunnerContext
 from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
+from flink_agents_subagent.resources import Resource
 from flink_agents_subagent.subagents.future import SubagentFuture
 
 __all__ = ["SubagentSetup"]
@@ -19,15 +20,14 @@ __all__ = ["SubagentSetup"]
 _OWN_FOLDER = str(Path(__file__).parent)
 
 
-class SubagentSetup(ABC):
+class SubagentSetup(Resource, ABC):
     """A sub-agent: what is registered as a resource of type `AGENT`, and what a caller submits to.
 
     Subclass one of the bases that say how a call is made. A subclass with its own constructor passes on what it does
     not use itself.
 
-    Guarantee: `open` is called once per subtask before the first call, `close` once after the last, also when `open` failed (R3).
-    Thread: built on the task thread. `open` and `close` run on it when they are plain methods, on the loop of the calls when
-        they are `async`.
+    Guarantee: opened once per subtask before the first call, closed once after the last (`Resource`).
+    Thread: task thread, but for what a base class says of the methods to implement.
     """
 
     CALLABLE_NAME_PREFIX: ClassVar[str] = "subagent_"
@@ -38,7 +38,6 @@ class SubagentSetup(ABC):
     input_schema: Mapping[str, Any] | str | None = None
     input_type: Any = None
     result_type: Any = None
-    _name: str | None = None
 
     def __init__(
         self,
@@ -69,37 +68,6 @@ class SubagentSetup(ABC):
             if value is not None:
                 setattr(self, attribute, value)
         check_description(type(self).__qualname__, self.description, self.input_schema)
-
-    @property
-    def name(self) -> str:
-        """The name under which the sub-agent is registered.
-
-        Raises:
-            ContextMisuseError: It was not registered.
-        """
-        if self._name is None:
-            raise ContextMisuseError(
-                f"this {type(self).__qualname__} is not registered as a resource; "
-                "add it with add_resource(name, ResourceType.AGENT, ...) and get it from the context"
-            )
-        return self._name
-
-    def bind_name(self, name: str) -> None:
-        """Take the name of the resource; called once, before `open`."""
-        if self._name not in (None, name):
-            raise DefinitionError(
-                f"one {type(self).__qualname__} is registered as {self._name!r} and as {name!r}; "
-                "give each name its own instance, because the name is part of every call's identity"
-            )
-        self._name = name
-
-    def open(self) -> Awaitable[None] | None:
-        """Acquire what the calls need; may be `async`, then it runs on the loop of the calls."""
-        return None
-
-    def close(self) -> Awaitable[None] | None:
-        """Release what `open` acquired; may be `async`. Called once, also when `open` failed half-way."""
-        return None
 
     @abstractmethod
     def submit(

@@ -1,0 +1,67 @@
+"""A definition → what the engine runs: routes by event type, resources built. Owns no checks of declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flink_agents_subagent._plan.compiled import CompiledAction, CompiledAgent, Route
+from flink_agents_subagent._plan.definition import AgentDefinition, ResourceDefinition
+from flink_agents_subagent._plan.reference import resolve_reference
+from flink_agents_subagent.actions import ActionDefinition
+from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.events import Event
+from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents.setup import SubagentSetup
+
+__all__ = ["compile_definition"]
+
+
+def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any]]) -> CompiledAgent:
+    """Return the agent ready to run, with its resources built and named, not opened.
+
+    Raises:
+        DefinitionError: A resource cannot be built; names it, the cause is the exception of its class.
+    """
+    actions = {action.name: _compile_action(action) for action in definition.actions}
+    routes: dict[type[Event], list[Route]] = {}
+    for action in definition.actions:
+        for event in dict.fromkeys(action.events):
+            routes.setdefault(event, []).append(Route(actions[action.name], action.where))
+    return CompiledAgent(
+        name=definition.name,
+        routes={event: tuple(several) for event, several in routes.items()},
+        actions=actions,
+        resources={(resource.name, resource.type): _build(resource) for resource in definition.resources},
+        types=types,
+    )
+
+
+def _compile_action(action: ActionDefinition) -> CompiledAction:
+    return CompiledAction(action.name, action.function, action.is_async, action.config)
+
+
+def _build(definition: ResourceDefinition) -> Any:
+    resource = definition.resource
+    if isinstance(resource, ResourceDescriptor):
+        resource = _build_described(definition, resource)
+    if isinstance(resource, Resource):
+        resource.bind_name(definition.name)
+    return resource
+
+
+def _build_described(definition: ResourceDefinition, descriptor: ResourceDescriptor) -> Any:
+    clazz = descriptor.clazz
+    if isinstance(clazz, str):
+        clazz = resolve_reference(clazz, str(definition))
+    if not isinstance(clazz, type):
+        raise DefinitionError(f"{definition} is described by {descriptor.clazz!r}, which is no class")
+    try:
+        built = clazz(**descriptor.arguments)
+    except Exception as error:
+        raise DefinitionError(
+            f"{definition} cannot be built as {clazz.__qualname__}(...): {type(error).__name__}: {error}"
+        ) from error
+    if definition.type is ResourceType.AGENT and not isinstance(built, SubagentSetup):
+        raise DefinitionError(f"{definition} is a {clazz.__qualname__}, which is no SubagentSetup")
+    return built

@@ -1,0 +1,95 @@
+"""An agent as it was declared, checked as a whole. Owns the rules that concern more than one declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flink_agents_subagent.actions import ActionDefinition
+from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.events import InputEvent
+from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents.setup import SubagentSetup, check_description
+
+__all__ = ["AgentDefinition", "ResourceDefinition", "define"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDefinition:
+    """A resource as it was declared: a descriptor or an instance."""
+
+    name: str
+    type: ResourceType
+    resource: Any
+
+    def __str__(self) -> str:
+        return f"resource {self.name!r} ({self.type.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """A whole agent, checked."""
+
+    name: str
+    actions: tuple[ActionDefinition, ...]
+    resources: tuple[ResourceDefinition, ...]
+
+
+def define(agent: Agent, shared: Mapping[tuple[str, ResourceType], Any] | None = None) -> AgentDefinition:
+    """Check an agent together with the resources of its environment.
+
+    Raises:
+        DefinitionError: Names what is wrong (R2).
+    """
+    if not isinstance(agent, Agent):
+        raise DefinitionError(f"an agent is an instance of Agent, not {agent!r}{'; call it' if agent is Agent else ''}")
+    actions = agent.actions
+    if not any(issubclass(event, InputEvent) for action in actions for event in action.events):
+        raise DefinitionError(
+            f"agent {agent.name!r} has no action for InputEvent, so that no input would ever be handled; "
+            "decorate one with @action(InputEvent)"
+        )
+    for name, resource_type in agent.resources:
+        if (name, resource_type) in (shared or {}):
+            raise DefinitionError(
+                f"agent {agent.name!r} and its environment both have a resource {name!r} of type "
+                f"{resource_type.value!r}; names are unique within a type"
+            )
+    declared = {**(shared or {}), **agent.resources}
+    resources = tuple(ResourceDefinition(name, kind, resource) for (name, kind), resource in declared.items())
+    _check_resources(resources)
+    return AgentDefinition(agent.name, actions, resources)
+
+
+def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
+    seen: dict[int, ResourceDefinition] = {}
+    for resource in resources:
+        if resource.type is ResourceType.AGENT:
+            _check_subagent(resource)
+        if isinstance(resource.resource, Resource):
+            other = seen.setdefault(id(resource.resource), resource)
+            if other is not resource:
+                raise DefinitionError(
+                    f"{other} and {resource} are one instance; give each its own, because its name is part of what it does"
+                )
+
+
+def _check_subagent(definition: ResourceDefinition) -> None:
+    resource = definition.resource
+    owner = f"sub-agent {definition.name!r}"
+    if isinstance(resource, Agent):
+        raise DefinitionError(
+            f"{owner} is an Agent; this version runs no agent inside another: "
+            "give a SubagentSetup, or put the agent's steps into actions of the caller"
+        )
+    if isinstance(resource, ResourceDescriptor):
+        clazz, arguments = resource.clazz, resource.arguments
+        if isinstance(clazz, type) and not issubclass(clazz, SubagentSetup):
+            raise DefinitionError(f"{owner} is described as a {clazz.__qualname__}, which is no SubagentSetup")
+        check_description(owner, arguments.get("description"), arguments.get("input_schema"))
+    elif isinstance(resource, SubagentSetup):
+        check_description(owner, resource.description, resource.input_schema)
+    else:
+        raise DefinitionError(f"{owner} is a {type(resource).__qualname__}, which is no SubagentSetup")
