@@ -35,10 +35,10 @@ def plan_of(error: BaseException) -> Plan | None:
     parts, state = _take_apart(error)
     text = _text(error)
     message = None if text == str(Exception(*error.args)) else text
-    ways: tuple[How, How] = ("bare", "init")
-    for how in ways:
-        if _gives_back(error, how, parts, state):
-            return Plan(how, parts, state, message)
+    ways: tuple[tuple[How, tuple[Any, ...]], ...] = (("bare", parts), ("bare", error.args), ("init", parts))
+    for how, args in ways:
+        if _gives_back(error, how, args, state):
+            return Plan(how, args, state, message)
     return None
 
 
@@ -80,12 +80,17 @@ def _text(error: BaseException) -> str:
 def _gives_back(error: BaseException, how: How, args: tuple[Any, ...], state: dict[str, Any]) -> bool:
     try:
         twin = rebuild(type(error), how, args, state)
-    except Exception:  # noqa: BLE001 - a constructor that does not fit can fail in any way; the caller tries the next
+        return (
+            type(twin) is type(error)
+            and len(twin.args) == len(error.args)
+            and all(map(_is_same, twin.args, error.args))
+            and _text(twin) == _text(error)
+            and vars(twin).keys() == vars(error).keys()
+        )
+    except Exception:  # noqa: BLE001 - an author's constructor or `__repr__` can fail in any way; the next way is tried
         return False
-    return (
-        type(twin) is type(error)
-        and len(twin.args) == len(error.args)
-        and all(mine is theirs for mine, theirs in zip(twin.args, error.args, strict=True))
-        and _text(twin) == _text(error)
-        and list(vars(twin)) == list(vars(error))
-    )
+
+
+def _is_same(mine: object, theirs: object) -> bool:
+    # A constructor that ran again computed its arguments again: the same text is another object.
+    return mine is theirs or (type(mine) is type(theirs) and repr(mine) == repr(theirs))

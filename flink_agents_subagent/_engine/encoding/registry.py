@@ -62,7 +62,7 @@ class TypeRegistry:
 
 def _import_class(name: str) -> type[Any]:
     module, separator, path = name.partition(":")
-    if not separator or not module or not path:
+    if not separator or not module or not path or module[0] == ".":
         raise EncodingError(f"{name!r} is not the name of a type (module:qualified name)")
     try:
         found: Any = importlib.import_module(module)
