@@ -15,7 +15,7 @@ from flink_agents_subagent.actions import ActionDefinition
 from flink_agents_subagent.errors import DefinitionError, UnknownVersionError
 from flink_agents_subagent.resources import ResourceDescriptor, ResourceType
 
-__all__ = ["PLAN_VERSION", "python_version", "read_definition", "write_definition"]
+__all__ = ["PLAN_VERSION", "check_versions", "python_version", "read_definition", "write_definition"]
 
 PLAN_VERSION = 1
 
@@ -51,16 +51,7 @@ def read_definition(plan: bytes) -> tuple[AgentDefinition, Mapping[str, type[Any
         DefinitionError: Another Python wrote it, or something that it names cannot be imported here.
     """
     tree = json.loads(plan)
-    if tree["version"] != PLAN_VERSION:
-        raise UnknownVersionError(
-            f"the plan has version {tree['version']}, this release reads {PLAN_VERSION}; "
-            "install the same release of flink-agents-subagent where the job is submitted and where it runs"
-        )
-    if tree["python"] != python_version():
-        raise DefinitionError(
-            f"the job was submitted by Python {tree['python']}, but is run by {interpreter()}; "
-            "set python.executable to an interpreter of the same minor version"
-        )
+    check_versions("plan", tree, PLAN_VERSION)
     reader = _Reader(unpack(base64.b64decode(tree["blob"])))
     definition = AgentDefinition(
         tree["agent"],
@@ -68,6 +59,25 @@ def read_definition(plan: bytes) -> tuple[AgentDefinition, Mapping[str, type[Any
         tuple(reader.resource(resource) for resource in tree["resources"]),
     )
     return definition, reader.shipment.types
+
+
+def check_versions(what: str, tree: Mapping[str, Any], version: int) -> None:
+    """Refuse what another format version or another Python wrote.
+
+    Raises:
+        UnknownVersionError: The format has another version.
+        DefinitionError: The minor versions of Python differ, so that code by value cannot be read.
+    """
+    if tree["version"] != version:
+        raise UnknownVersionError(
+            f"the {what} has version {tree['version']}, this release reads {version}; "
+            "install the same release of flink-agents-subagent where the job is submitted and where it runs"
+        )
+    if tree["python"] != python_version():
+        raise DefinitionError(
+            f"the job was submitted by Python {tree['python']}, but is run by {interpreter()}; "
+            "set python.executable to an interpreter of the same minor version"
+        )
 
 
 class _Writer:
