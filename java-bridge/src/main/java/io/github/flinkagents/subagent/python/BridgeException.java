@@ -1,0 +1,28 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.flinkagents.subagent.python;
+
+/** The Java and the Python half cannot work together; the message names the thing and the remedy. */
+public final class BridgeException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    public BridgeException(String message) {
+        super(message);
+    }
+
+    public BridgeException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}
