@@ -184,7 +184,7 @@ def _write_model(writer: TreeWriter, value: Any) -> Tree:
 def _write_exception(writer: TreeWriter, value: BaseException) -> Tree:
     plan = plan_of(value)
     if plan is None:
-        return writer._other(value)  # noqa: SLF001 - the writers of this module are its methods by type
+        return writer._other(value)
     return writer.named(
         value,
         "$error",
