@@ -19,8 +19,8 @@ from flink_agents_subagent._engine.encoding import (
     key_value,
 )
 from tests.conformance.samples import TYPES
-from tests.unit._engine.encoding.same import same
-from tests.unit._engine.encoding.strategies import values
+from tests.unit._engine.encoding.same import alike, same
+from tests.unit._engine.encoding.strategies import data, values
 
 _CODEC = ValueCodec(TypeRegistry(TYPES), allow_pickle=False)
 _ROOT = Path(__file__).resolve().parents[4]
@@ -50,12 +50,10 @@ def test_an_equal_value_has_an_equal_encoding(value: Any) -> None:
     assert canonical(_CODEC.decode(_CODEC.encode(value))) == encoded
 
 
-@given(values, values)
-def test_different_values_differ(left: Any, right: Any) -> None:
-    """Two values share canonical bytes only if a set of them would hold one, or they differ in order alone [E3.3]."""
-    if canonical(left) == canonical(right):
-        assert type(left) is type(right)
-        assert left == right or repr(left) == repr(right) or isinstance(left, BaseException)
+@given(data, data)
+def test_values_share_an_encoding_exactly_if_they_are_alike(left: Any, right: Any) -> None:
+    """Canonical bytes are equal for equal value and type, and different otherwise [E3.3]."""
+    assert (canonical(left, strict=True) == canonical(right, strict=True)) == alike(left, right)
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(), max_size=5), st.randoms(use_true_random=False))
