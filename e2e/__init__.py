@@ -1,0 +1,1 @@
+"""End-to-end runs: real clusters, real processes, real deaths."""

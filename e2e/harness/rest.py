@@ -1,0 +1,97 @@
+"""What a run asks of Flink's REST interface. Owns addresses and answers; decides nothing."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+from e2e.harness.processes import HarnessError
+
+__all__ = ["Checkpoints", "FlinkRest", "Subtask"]
+
+_TIMEOUT_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """How many checkpoints of a job there were, and the last complete one."""
+
+    completed: int
+    failed: int
+    restored: int
+    last_path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """One parallel instance of a job vertex; `attempt` counts its restarts."""
+
+    vertex: str
+    index: int
+    attempt: int
+    status: str
+
+
+class FlinkRest:
+    """The REST interface of one cluster."""
+
+    def __init__(self, port: int) -> None:
+        self._root = f"http://127.0.0.1:{port}"
+
+    def is_up(self) -> bool:
+        """Whether the JobManager answers."""
+        try:
+            self._send("GET", "/overview")
+        except (HarnessError, OSError):
+            return False
+        return True
+
+    def taskmanagers(self) -> set[str]:
+        """Return the ids of the TaskManagers that the cluster counts as alive."""
+        return {str(entry["id"]) for entry in self._send("GET", "/taskmanagers")["taskmanagers"]}
+
+    def jobs(self) -> dict[str, str]:
+        """Return the status of each job by its id."""
+        return {str(job["id"]): str(job["status"]) for job in self._send("GET", "/jobs")["jobs"]}
+
+    def status(self, job: str) -> str:
+        """Return the status of a job, such as RUNNING."""
+        return str(self._send("GET", f"/jobs/{job}")["state"])
+
+    def subtasks(self, job: str) -> list[Subtask]:
+        """Return the current attempt of every subtask."""
+        vertices = [str(vertex["id"]) for vertex in self._send("GET", f"/jobs/{job}")["vertices"]]
+        return [
+            Subtask(vertex, int(entry["subtask"]), int(entry["attempt"]), str(entry["status"]))
+            for vertex in vertices
+            for entry in self._send("GET", f"/jobs/{job}/vertices/{vertex}")["subtasks"]
+        ]
+
+    def checkpoints(self, job: str) -> Checkpoints:
+        """Return the checkpoint counts of a job."""
+        answer = self._send("GET", f"/jobs/{job}/checkpoints")
+        counts, last = answer["counts"], answer["latest"]["completed"]
+        path = last["external_path"] if last else None
+        return Checkpoints(counts["completed"], counts["failed"], counts["restored"], path)
+
+    def failure(self, job: str) -> str:
+        """Return the newest exceptions of a job as text, or nothing when there was none."""
+        entries = self._send("GET", f"/jobs/{job}/exceptions?maxExceptions=3")["exceptionHistory"]["entries"]
+        return "\n".join(str(entry["stacktrace"]) for entry in entries)
+
+    def cancel(self, job: str) -> None:
+        """Ask for the end of a job."""
+        self._send("PATCH", f"/jobs/{job}?mode=cancel")
+
+    def _send(self, method: str, path: str) -> Any:
+        request = urllib.request.Request(self._root + path, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            detail = error.read().decode("utf-8", "replace")
+            raise HarnessError(f"{method} {path} was answered with {error.code}: {detail}") from error
+        return json.loads(text) if text else None
