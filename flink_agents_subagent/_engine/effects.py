@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 __all__ = [
     "Append",
     "BlockingStore",
+    "CallOrigin",
     "CallOutcome",
     "CallRaised",
     "CallReturned",
@@ -30,6 +31,18 @@ __all__ = [
 ]
 
 
+class CallOrigin(NamedTuple):
+    """Which call of which run: for event logs, and for the checks of the crash simulator."""
+
+    key: bytes
+    run_number: int
+    execution: int
+    slot: int
+    attempt: int
+    """1 for the first attempt."""
+    is_reconciler: bool
+
+
 class StartCall(NamedTuple):
     """Run `function()` on the worker pool, or on the background loop when it is a coroutine function.
 
@@ -40,6 +53,7 @@ class StartCall(NamedTuple):
     function: Callable[[], object]
     is_coroutine: bool
     name: str
+    origin: CallOrigin | None = None
 
 
 class CancelCall(NamedTuple):
@@ -59,11 +73,12 @@ class Append(NamedTuple):
 
 
 class Emit(NamedTuple):
-    """Send an output downstream; `is_dead_letter` chooses the side output."""
+    """Send an output downstream; `is_dead_letter` chooses the side output. The key is that of the run's input."""
 
     payload: object
     timestamp: int | None
     is_dead_letter: bool
+    key: bytes = b""
 
 
 class WriteMemory(NamedTuple):
