@@ -1,3 +1,104 @@
-"""Agents with durable calls and sub-agents for PyFlink."""
+"""Agents with durable calls and sub-agents for PyFlink.
 
-__all__: list[str] = []
+`AgentsExecutionEnvironment` is imported when it is first used, because it brings PyFlink along, which neither unit tests
+on the local runner nor the TaskManager need.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from flink_agents_subagent._engine.encoding import Record
+from flink_agents_subagent.actions import action
+from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.context import DurableCall, DurableHandle, Outcome, RetryPolicy, RunnerContext
+from flink_agents_subagent.errors import (
+    ActionError,
+    AgentError,
+    BridgeError,
+    ContextMisuseError,
+    DefinitionError,
+    DurableCallError,
+    DurableTimeoutError,
+    EncodingError,
+    EngineError,
+    NotExpressibleError,
+    RecordTooLargeError,
+    ReplayMismatchError,
+    SimulationError,
+    StoreCorruptError,
+    StoreError,
+    StoreFencedError,
+    StoreLostError,
+    StoreUnavailableError,
+    SubagentError,
+    UnawaitedHandleError,
+    UnknownVersionError,
+)
+from flink_agents_subagent.events import Event, InputEvent, OutputEvent
+from flink_agents_subagent.memory import MemoryObject
+from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents import (
+    BaseDeferredSubagentSetup,
+    SubagentFuture,
+    SubagentFutures,
+    SubagentRequest,
+    SubagentResult,
+    SubagentSetup,
+)
+
+if TYPE_CHECKING:
+    from flink_agents_subagent.execution import AgentsExecutionEnvironment
+
+__all__ = [
+    "ActionError",
+    "Agent",
+    "AgentError",
+    "AgentsExecutionEnvironment",
+    "BaseDeferredSubagentSetup",
+    "BridgeError",
+    "ContextMisuseError",
+    "DefinitionError",
+    "DurableCall",
+    "DurableCallError",
+    "DurableHandle",
+    "DurableTimeoutError",
+    "EncodingError",
+    "EngineError",
+    "Event",
+    "InputEvent",
+    "MemoryObject",
+    "NotExpressibleError",
+    "Outcome",
+    "OutputEvent",
+    "Record",
+    "RecordTooLargeError",
+    "ReplayMismatchError",
+    "Resource",
+    "ResourceDescriptor",
+    "ResourceType",
+    "RetryPolicy",
+    "RunnerContext",
+    "SimulationError",
+    "StoreCorruptError",
+    "StoreError",
+    "StoreFencedError",
+    "StoreLostError",
+    "StoreUnavailableError",
+    "SubagentError",
+    "SubagentFuture",
+    "SubagentFutures",
+    "SubagentRequest",
+    "SubagentResult",
+    "SubagentSetup",
+    "UnawaitedHandleError",
+    "UnknownVersionError",
+    "action",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "AgentsExecutionEnvironment":
+        return importlib.import_module("flink_agents_subagent.execution").AgentsExecutionEnvironment
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
