@@ -211,6 +211,15 @@ class FlinkCluster:
 
         wait_until(reached, f"job {job} is {status}", within_s, self._processes())
 
+    def has_finished(self, job: str) -> bool:
+        """Tell whether the job has finished; raises `HarnessError` when it ended otherwise, or a process died."""
+        for process in self._processes():
+            process.check_alive()
+        status = self.rest.status(job)
+        if status in _ENDED - {"FINISHED"}:
+            raise HarnessError(f"job {job} is {status}:\n{self.rest.failure(job)}")
+        return status == "FINISHED"
+
     def wait_for_checkpoints(self, job: str, completed: int, within_s: float) -> None:
         """Return when at least `completed` checkpoints of the job are complete."""
         wait_until(

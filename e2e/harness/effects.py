@@ -65,6 +65,10 @@ class EffectServer:
         with urllib.request.urlopen(request, timeout=10) as response:
             response.read()
 
+    def request_count(self) -> int:
+        """Return how many requests were seen so far, without reading what they were."""
+        return self.log.read_bytes().count(b'"event": "request"') if self.log.exists() else 0
+
     def requests(self) -> list[Request]:
         """Return the requests seen so far."""
         return read_effect_log(self.log)

@@ -151,9 +151,14 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 
 def wait_until(
-    check: Callable[[], T | None], what: str, within_s: float, processes: Iterable[ManagedProcess] = ()
+    check: Callable[[], T | None],
+    what: str,
+    within_s: float,
+    processes: Iterable[ManagedProcess] = (),
+    *,
+    poll_s: float = _POLL_S,
 ) -> T:
-    """Call `check` until it returns something true, and return that.
+    """Call `check` every `poll_s` until it returns something true, and return that.
 
     Raises:
         HarnessError: `within_s` is over, or one of `processes` died meanwhile; names `what`.
@@ -167,4 +172,4 @@ def wait_until(
             process.check_alive()
         if time.monotonic() >= deadline:
             raise HarnessError(f"{what}: not within {within_s:g} s")
-        time.sleep(_POLL_S)
+        time.sleep(poll_s)

@@ -1,0 +1,1 @@
+"""Examples: each a job as a user would write it."""
