@@ -38,9 +38,13 @@ class CallOrigin(NamedTuple):
     run_number: int
     execution: int
     slot: int
+    function_id: str
+    fingerprint: bytes
     attempt: int
     """1 for the first attempt."""
+    has_reconciler: bool
     is_reconciler: bool
+    """Whether the reconciler runs in place of the function."""
 
 
 class StartCall(NamedTuple):
