@@ -1,0 +1,184 @@
+"""What is run and what is compared: workloads with the sizes of each contestant's job, measures with their targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+RATE = "inputs_per_second"
+"""The one figure that no job hands in: it is worked out from inputs and seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One job a contestant.
+
+    Args:
+        name: The module of the jobs.
+        sizes: By contestant; who is not named gets those under "".
+        scaled: The sizes that a quick run divides by four.
+        jvm_options: Beside those that every job gets.
+        timeout_s: After which a job has failed.
+    """
+
+    name: str
+    sizes: Mapping[str, Mapping[str, int]]
+    scaled: tuple[str, ...] = ("warm_up", "inputs")
+    jvm_options: str = ""
+    timeout_s: int = 600
+
+    def sizes_of(self, contestant: str, *, quick: bool) -> dict[str, int]:
+        """Return the sizes of a contestant's job."""
+        sizes = self.sizes.get(contestant, self.sizes[""])
+        return {name: value // 4 if quick and name in self.scaled else value for name, value in sizes.items()}
+
+
+class Relation(Enum):
+    """How our figure must stand to a peer's, or to a number; as it reads in the table."""
+
+    TIMES = "≥ {amount:g} × it"
+    PLUS = "≤ it + {amount:g} {unit}"
+    AT_MOST = "≤ {amount:g} {unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What our figure must reach; `peer` is empty where no peer sets the mark."""
+
+    relation: Relation
+    amount: float
+    peer: str = ""
+
+    def is_met(self, ours: float, peer: float) -> bool:
+        """Tell whether our figure reaches the target; `peer` counts only where the relation names one."""
+        if self.relation is Relation.TIMES:
+            return ours >= self.amount * peer
+        return ours <= self.amount + (peer if self.relation is Relation.PLUS else 0)
+
+    def words(self, unit: str) -> str:
+        """Return the target as the table says it."""
+        return self.relation.value.format(amount=self.amount, unit=unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure of a workload, compared: `figure` names it in the job's line, `notes` says by contestant what is special."""
+
+    id: str
+    workload: str
+    title: str
+    figure: str
+    unit: str
+    targets: tuple[Target, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+_SLOW = {"warm_up": 8_000, "inputs": 24_000, "keys": 1000}
+
+WORKLOADS = (
+    Workload(
+        "pf1",
+        {
+            "": {"warm_up": 200_000, "inputs": 800_000, "keys": 1000},
+            "flink_agents": _SLOW,
+            "pyflink": {"warm_up": 60_000, "inputs": 180_000, "keys": 1000},
+            "bare": {"warm_up": 500_000, "inputs": 2_000_000, "keys": 1000},
+        },
+    ),
+    Workload("pf2", {"": {"warm_up": 30_000, "inputs": 120_000, "keys": 1000}, "flink_agents": _SLOW}),
+    Workload(
+        "pf4",
+        {
+            "": {"warm_up": 20_000, "inputs": 100_000, "keys": 1000},
+            "flink_agents": {"warm_up": 3_000, "inputs": 9_000, "keys": 1000, "threads": 1000},
+        },
+    ),
+    Workload("pf4_waiting", {"": {"waiting": 10_000}, "flink_agents": {"waiting": 1}}),
+    Workload("pf5", {"": {"warm_up": 10_000, "inputs": 40_000, "keys": 1000}}),
+    Workload("pf8", {"": {"warm_up": 1, "inputs": 19, "keys": 10}}, scaled=()),
+    Workload(
+        "pf10",
+        {
+            "": {"warm_up": 1_000_000, "inputs": 2_000_000, "keys": 1000},
+            "flink_agents": {"warm_up": 20_000, "inputs": 40_000, "keys": 1000},
+        },
+        # All of the heap is touched before the first reading: RSS then grows by what is outside of it.
+        jvm_options="-Xms1g -Xmx1g -XX:+AlwaysPreTouch",
+    ),
+    Workload("pf10_keys", {"": {"warm_up": 100_000, "inputs": 400_000}}),
+    Workload("pf10_parked", {"": {"warm_up": 20_000, "inputs": 100_000}}),
+)
+
+MEASURES = (
+    Measure(
+        "PF1",
+        "pf1",
+        "trivial `def` action, one subtask",
+        RATE,
+        "inputs/s",
+        (Target(Relation.TIMES, 20, "flink_agents"), Target(Relation.TIMES, 2, "pyflink")),
+    ),
+    Measure(
+        "PF2",
+        "pf2",
+        "one durable no-op call, 1000 keys",
+        RATE,
+        "inputs/s",
+        (Target(Relation.TIMES, 4, "flink_agents"),),
+        {"ours": "embedded store", "flink_agents": "no store: it records nothing"},
+    ),
+    Measure(
+        "PF4",
+        "pf4",
+        "one call of 20 ms, 1000 keys, 1000 in flight",
+        RATE,
+        "calls/s",
+        (Target(Relation.TIMES, 8, "flink_agents"),),
+        {"flink_agents": "1000 threads"},
+    ),
+    Measure(
+        "PF4",
+        "pf4_waiting",
+        "CPU while runs wait for their calls",
+        "cores",
+        "cores",
+        (Target(Relation.AT_MOST, 0.05),),
+        {"ours": "10,000 runs wait", "flink_agents": "1 run waits"},
+    ),
+    Measure("PF5", "pf5", "completion to resumed action, p50", "p50_ms", "ms", (Target(Relation.AT_MOST, 1),)),
+    Measure("PF5", "pf5", "completion to resumed action, p99", "p99_ms", "ms", (Target(Relation.AT_MOST, 10),)),
+    Measure(
+        "PF8",
+        "pf8",
+        "quick start: process started to first output",
+        "first_output_s",
+        "s",
+        (Target(Relation.PLUS, 1, "pyflink"),),
+    ),
+    Measure(
+        "PF10",
+        "pf10",
+        "memory kept per trivial input (RSS and live heap)",
+        "growth_bytes_per_input",
+        "bytes",
+        # 16 MB in a million inputs: what RSS wanders by.
+        (Target(Relation.AT_MOST, 16),),
+    ),
+    Measure(
+        "PF10",
+        "pf10_keys",
+        "cost per input: dearest of 1k, 100k, 1M keys ÷ cheapest",
+        "dearest_by_cheapest",
+        "×",
+        (Target(Relation.AT_MOST, 1.2),),
+    ),
+    Measure(
+        "PF10",
+        "pf10_parked",
+        "cost per input: dearest of 1, 100, 10,000 parked runs ÷ cheapest",
+        "dearest_by_cheapest",
+        "×",
+        (Target(Relation.AT_MOST, 1.2),),
+    ),
+)

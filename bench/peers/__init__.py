@@ -1,0 +1,1 @@
+"""The jobs that ours are compared with, one package a contestant, one module a measure."""

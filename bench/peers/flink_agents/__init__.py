@@ -1,0 +1,1 @@
+"""Jobs of Apache Flink Agents, written from its public documentation; they run in its own virtual environment."""

@@ -1,0 +1,1 @@
+"""Plain PyFlink jobs in thread mode, its fastest way to run Python."""

@@ -1,0 +1,27 @@
+"""The trivial action as PyFlink has it: a keyed process function that yields its input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyflink.common import Types
+from pyflink.datastream import KeyedProcessFunction
+
+from bench.flink import THREAD_MODE, Window, environment, inputs, java, measure
+
+
+class Trivial(KeyedProcessFunction):  # type: ignore[misc] # PyFlink ships no types
+    """Hands each input on."""
+
+    def process_element(self, value: dict[str, Any], ctx: KeyedProcessFunction.Context) -> Iterator[dict[str, Any]]:
+        """Yield the input."""
+        del ctx
+        yield value
+
+
+def run(window: Window) -> dict[str, float]:
+    """Run the job in thread mode and return its figures."""
+    env = environment(THREAD_MODE)
+    keyed = inputs(env, window).key_by(lambda event: event["key"], key_type=Types.STRING())
+    return measure(env, java(keyed.process(Trivial())), window)

@@ -1,0 +1,61 @@
+"""What the driver and a job say to each other; README.md is its text. Standard library only: every environment imports it.
+
+The driver runs `python -m <job module> <sizes as JSON>`. The job prints one JSON object, alone on a line, with its figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+JAR_VARIABLE = "BENCH_JAR"
+"""Names the jar with the measuring operators, compiled for the job's Flink."""
+STARTED_VARIABLE = "BENCH_STARTED_AT"
+"""Names the moment just before the job's process was started, in seconds since 1970."""
+READING_VARIABLE = "BENCH_READING"
+"""Names a file that code inside the TaskManager may leave one number in."""
+
+
+def sizes() -> dict[str, int]:
+    """Return the sizes that the driver asked for."""
+    given: dict[str, int] = json.loads(sys.argv[1])
+    return given
+
+
+def jar() -> str:
+    """Return the path of the jar with the measuring operators."""
+    return os.environ[JAR_VARIABLE]
+
+
+def since_start(epoch_ms: int) -> float:
+    """Return the seconds from the start of this process to a moment of the wall clock."""
+    return epoch_ms / 1000 - float(os.environ[STARTED_VARIABLE])
+
+
+def hand_in(figures: Mapping[str, float]) -> None:
+    """Print the job's one line."""
+    line = {**figures, "versions": _versions()}
+    print(f"\n{json.dumps(line)}", flush=True)
+
+
+def parse(output: str) -> dict[str, Any] | None:
+    """Return the figures in a job's output, None where there are none: the last line that is a JSON object."""
+    for line in reversed(output.splitlines()):
+        if line.startswith("{") and line.endswith("}"):
+            figures: dict[str, Any] = json.loads(line)
+            return figures
+    return None
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in ("apache-flink", "flink-agents", "flink-agents-subagent"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,142 @@
+"""Runs jobs: each in a process and a scratch folder of its own, one after the other, contestants taking turns."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.catalogue import RATE, Workload
+from bench.contestants import Contestant
+from bench.environments import HERE, Environment
+from bench.jars import jar_for
+from bench.protocol import JAR_VARIABLE, READING_VARIABLE, STARTED_VARIABLE, parse
+
+_WORK = HERE / ".work"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A contestant that has a job for a workload."""
+
+    workload: Workload
+    contestant: Contestant
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one run of one job gave: its figures, or why there are none. `load` is that of the machine just before."""
+
+    workload: str
+    contestant: str
+    load: float
+    figures: dict[str, Any]
+    failure: str = ""
+
+
+class JobFailedError(Exception):
+    """A job ended without figures."""
+
+
+def entries(workloads: Iterable[Workload], contestants: Iterable[Contestant]) -> list[Entry]:
+    """Return the jobs that exist, workload by workload."""
+    pairs = (
+        (workload, contestant, contestant.job(workload.name)) for workload in workloads for contestant in contestants
+    )
+    return [Entry(workload, contestant, module) for workload, contestant, module in pairs if module]
+
+
+def run_all(wanted: list[Entry], runs: int, *, quick: bool) -> Iterator[Sample]:
+    """Run every job `runs` times, in rounds, so that a slow minute of the machine hits all of them."""
+    for number in range(runs):
+        for entry in wanted:
+            _say(f"[{number + 1}/{runs}] {entry.workload.name} {entry.contestant.title}: ")
+            sample = _sample(entry, quick=quick)
+            _say(f"{sample.failure or _summary(sample.figures)}\n")
+            yield sample
+
+
+def _say(text: str) -> None:
+    print(text, end="", flush=True, file=sys.stderr)
+
+
+def _summary(figures: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value:,.4g}" for name, value in figures.items() if isinstance(value, int | float))
+
+
+def _sample(entry: Entry, *, quick: bool) -> Sample:
+    load = os.getloadavg()[0]
+    try:
+        figures = _run(entry, entry.workload.sizes_of(entry.contestant.name, quick=quick))
+    except JobFailedError as error:
+        return Sample(entry.workload.name, entry.contestant.name, load, {}, str(error))
+    if "seconds" in figures:
+        figures[RATE] = figures["inputs"] / figures["seconds"]
+    return Sample(entry.workload.name, entry.contestant.name, load, figures)
+
+
+def _run(entry: Entry, sizes: dict[str, int]) -> dict[str, Any]:
+    environment = entry.contestant.environment
+    _WORK.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=_WORK, ignore_cleanup_errors=True) as scratch:
+        log = Path(scratch) / "job.log"
+        command = [str(environment.python), "-m", entry.module, json.dumps(sizes)]
+        variables = _variables(environment, Path(scratch), entry.workload.jvm_options)
+        failure = _execute(command, variables, log, entry.workload.timeout_s)
+        output = log.read_text(encoding="utf-8", errors="replace")
+    figures = parse(output)
+    if figures is None or failure:
+        kept = _WORK / f"{entry.workload.name}-{entry.contestant.name}.log"
+        kept.write_text(output, encoding="utf-8")
+        reason = failure or "it printed no line of figures"
+        raise JobFailedError(f"failed: {reason}; see {kept.relative_to(HERE.parent)}")
+    return figures
+
+
+def _execute(command: list[str], variables: dict[str, str], log: Path, timeout_s: int) -> str:
+    """Run a job and return what went wrong, if anything did."""
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=HERE.parent,
+            env=variables | {STARTED_VARIABLE: repr(time.time())},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return f"not done after {timeout_s} s"
+        finally:
+            # The job's JVM shares its process group; it must not live on into the next job's time.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return f"exit status {status}" if status else ""
+
+
+def _variables(environment: Environment, scratch: Path, jvm_options: str) -> dict[str, str]:
+    binaries = environment.python.parent
+    return dict(os.environ) | {
+        # The embedded interpreter finds its packages through the first python on PATH.
+        "PATH": os.pathsep.join([str(binaries), os.environ.get("PATH", os.defpath)]),
+        "VIRTUAL_ENV": str(binaries.parent),
+        "PYTHONPATH": str(HERE.parent),
+        "TMPDIR": str(scratch),
+        "FLINK_LOG_DIR": str(scratch),
+        "JVM_ARGS": f"-Djava.io.tmpdir={scratch} {jvm_options}".strip(),
+        JAR_VARIABLE: str(jar_for(environment)),
+        READING_VARIABLE: str(scratch / "reading"),
+    }
