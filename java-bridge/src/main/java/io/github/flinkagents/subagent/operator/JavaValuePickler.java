@@ -11,219 +11,190 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.operator;
+
+import io.github.flinkagents.subagent.protocol.OnAnyThread;
+import org.apache.flink.api.java.tuple.Tuple;
+import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.reflect.Array;
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.sql.Date;
-import java.sql.Time;
 import java.sql.Timestamp;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
-import java.util.Collection;
-import java.util.List;
+import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiConsumer;
-import org.apache.flink.api.java.tuple.Tuple;
-import org.apache.flink.types.Row;
 
 /**
- * Turns elements of a typed stream into Python values: the pickle of what a Python author expects to see, which is a
- * record for a row, a tuple for a tuple, Python's own types for numbers, texts, bytes, dates and containers.
- *
- * <p>The formats that PyFlink uses for this are those of its own operators and change with it; this one is read by
- * {@code _flink/formats.py} of the same release.
- *
- * <p>Thread: one.
+ * Writes the values of a typed Java stream as pickle, for the embedded Python to read: numbers, texts, bytes, dates and
+ * times (to the microsecond), decimals, lists and arrays, maps, tuples, and rows with their field names.
  */
-final class JavaValuePickler {
-    private static final String FORMATS = "flink_agents_subagent._flink.formats";
+@OnAnyThread
+public final class JavaValuePickler {
+    private static final long NANOS_PER_MICRO = 1_000;
+    private static final long SECONDS_PER_DAY = 86_400;
 
-    private static final int NANOS_PER_MICRO = 1000;
+    private final PickleWriter out = new PickleWriter();
 
-    /** What Flink's own types hold, by exact class. */
-    private static final Map<Class<?>, BiConsumer<PickleWriter, Object>> PLAIN = Map.ofEntries(
-            Map.entry(String.class, JavaValuePickler::writeText),
-            Map.entry(Character.class, JavaValuePickler::writeText),
-            Map.entry(Boolean.class, (out, value) -> out.flag((Boolean) value)),
-            Map.entry(Byte.class, JavaValuePickler::writeInteger),
-            Map.entry(Short.class, JavaValuePickler::writeInteger),
-            Map.entry(Integer.class, JavaValuePickler::writeInteger),
-            Map.entry(Long.class, JavaValuePickler::writeInteger),
-            Map.entry(BigInteger.class, (out, value) -> out.integer((BigInteger) value)),
-            Map.entry(Float.class, JavaValuePickler::writeReal),
-            Map.entry(Double.class, JavaValuePickler::writeReal),
-            Map.entry(BigDecimal.class, JavaValuePickler::writeDecimal),
-            Map.entry(byte[].class, (out, value) -> out.bytes((byte[]) value)),
-            Map.entry(LocalDateTime.class, (out, value) -> writeDateTime(out, (LocalDateTime) value)),
-            Map.entry(LocalDate.class, (out, value) -> writeDate(out, (LocalDate) value)),
-            Map.entry(LocalTime.class, (out, value) -> writeTime(out, (LocalTime) value)),
-            Map.entry(Timestamp.class, (out, value) -> writeDateTime(out, ((Timestamp) value).toLocalDateTime())),
-            Map.entry(Date.class, (out, value) -> writeDate(out, ((Date) value).toLocalDate())),
-            Map.entry(Time.class, (out, value) -> writeTime(out, ((Time) value).toLocalTime())),
-            Map.entry(Instant.class, (out, value) -> writeInstant(out, (Instant) value)));
-
-    private final List<String> rowFields;
+    private JavaValuePickler() {}
 
     /**
-     * Makes a pickler.
+     * Returns the pickle of a value.
      *
-     * @param rowFields names of the fields of an element that is a row, or null; the row itself may have lost them
+     * @throws IllegalArgumentException for a type that has no Python counterpart; names it
      */
-    JavaValuePickler(List<String> rowFields) {
-        this.rowFields = rowFields;
+    public static byte[] pickle(@Nullable Object value) {
+        JavaValuePickler pickler = new JavaValuePickler();
+        pickler.write(value);
+        return pickler.out.toByteArray();
     }
 
-    /**
-     * Returns the pickle of an element.
-     *
-     * @throws IllegalArgumentException when a part of it has no Python counterpart; names its class
-     */
-    byte[] pickle(Object element) {
-        PickleWriter out = new PickleWriter();
-        if (element instanceof Row row && rowFields != null && rowFields.size() == row.getArity()) {
-            writeRow(out, rowFields, row);
-        } else {
-            write(out, element);
-        }
-        return out.finish();
-    }
-
-    private void write(PickleWriter out, Object value) {
+    private void write(@Nullable Object value) {
         if (value == null) {
             out.none();
+        } else if (!writeScalar(value) && !writeTime(value) && !writeContainer(value)) {
+            throw new IllegalArgumentException(
+                    "A stream element holds a " + value.getClass().getName()
+                            + ", which has no Python counterpart. Map the stream to rows, numbers, texts or bytes before it"
+                            + " reaches the agent.");
+        }
+    }
+
+    private boolean writeScalar(Object value) {
+        if (value instanceof CharSequence || value instanceof Character) {
+            out.text(value.toString());
+        } else if (value instanceof Boolean flag) {
+            out.bool(flag);
+        } else if (value instanceof byte[] bytes) {
+            out.bytes(bytes);
+        } else {
+            return writeNumber(value);
+        }
+        return true;
+    }
+
+    private boolean writeNumber(Object value) {
+        if (value instanceof Float || value instanceof Double) {
+            out.real(((Number) value).doubleValue());
+        } else if (value instanceof BigDecimal decimal) {
+            out.call("decimal", "Decimal", () -> out.text(decimal.toString()));
+        } else if (value instanceof BigInteger integer) {
+            out.integer(integer);
+        } else if (value instanceof Byte
+                || value instanceof Short
+                || value instanceof Integer
+                || value instanceof Long) {
+            out.integer(((Number) value).longValue());
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private boolean writeTime(Object value) {
+        if (value instanceof LocalDate date) {
+            out.call("datetime", "date", () -> writeDate(date));
+        } else if (value instanceof LocalTime time) {
+            out.call("datetime", "time", () -> writeClock(time));
+        } else if (value instanceof LocalDateTime dateTime) {
+            writeDateTime(dateTime, false);
+        } else if (value instanceof Timestamp timestamp) {
+            writeDateTime(timestamp.toLocalDateTime(), false);
+        } else if (value instanceof Instant instant) {
+            writeDateTime(LocalDateTime.ofInstant(instant, ZoneOffset.UTC), true);
+        } else if (value instanceof Duration duration) {
+            writeDuration(duration);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void writeDate(LocalDate date) {
+        out.integer(date.getYear());
+        out.integer(date.getMonthValue());
+        out.integer(date.getDayOfMonth());
+    }
+
+    private void writeClock(LocalTime time) {
+        out.integer(time.getHour());
+        out.integer(time.getMinute());
+        out.integer(time.getSecond());
+        out.integer(time.getNano() / NANOS_PER_MICRO);
+    }
+
+    private void writeDateTime(LocalDateTime dateTime, boolean isUtc) {
+        out.call("datetime", "datetime", () -> {
+            writeDate(dateTime.toLocalDate());
+            writeClock(dateTime.toLocalTime());
+            if (isUtc) {
+                out.call("datetime", "timezone", () -> writeDuration(Duration.ZERO));
+            }
+        });
+    }
+
+    private void writeDuration(Duration duration) {
+        out.call("datetime", "timedelta", () -> {
+            out.integer(Math.floorDiv(duration.getSeconds(), SECONDS_PER_DAY));
+            out.integer(Math.floorMod(duration.getSeconds(), SECONDS_PER_DAY));
+            out.integer(duration.getNano() / NANOS_PER_MICRO);
+        });
+    }
+
+    private boolean writeContainer(Object value) {
+        if (value instanceof Row row) {
+            writeRow(row);
+        } else if (value instanceof Tuple tuple) {
+            out.tuple(() -> {
+                for (int i = 0; i < tuple.getArity(); i++) {
+                    write(tuple.getField(i));
+                }
+            });
+        } else if (value instanceof Map<?, ?> map) {
+            out.dict(() -> map.forEach((name, member) -> {
+                write(name);
+                write(member);
+            }));
+        } else if (value instanceof Iterable<?> items) {
+            out.list(() -> items.forEach(this::write));
+        } else if (value.getClass().isArray()) {
+            out.list(() -> {
+                for (int i = 0; i < Array.getLength(value); i++) {
+                    write(Array.get(value, i));
+                }
+            });
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void writeRow(Row row) {
+        @Nullable Set<String> names = row.getFieldNames(true);
+        // The name under which PyFlink itself pickles a row; the reader makes a record of it.
+        out.call("pyflink.common.types", "_create_row", () -> {
+            if (names == null) {
+                out.none();
+            } else {
+                out.tuple(() -> names.forEach(out::text));
+            }
+            out.tuple(() -> writeValues(row, names));
+        });
+    }
+
+    private void writeValues(Row row, @Nullable Set<String> names) {
+        if (names != null) {
+            names.forEach(name -> write(row.getField(name)));
             return;
         }
-        BiConsumer<PickleWriter, Object> plain = PLAIN.get(value.getClass());
-        if (plain != null) {
-            plain.accept(out, value);
-        } else if (value instanceof Enum<?>) {
-            out.text(value.toString());
-        } else if (!writeStructure(out, value) && !writeArray(out, value)) {
-            throw new IllegalArgumentException("An input holds a " + value.getClass().getName()
-                    + ", which has no Python counterpart here; map it to a type of pyflink.common.Types before the agent");
+        for (int i = 0; i < row.getArity(); i++) {
+            write(row.getField(i));
         }
-    }
-
-    private boolean writeStructure(PickleWriter out, Object value) {
-        if (value instanceof Row row) {
-            writeRow(out, row.getFieldNames(true), row);
-        } else if (value instanceof Tuple tuple) {
-            out.mark();
-            for (int i = 0; i < tuple.getArity(); i++) {
-                write(out, tuple.getField(i));
-            }
-            out.tuple();
-        } else if (value instanceof Map<?, ?> map) {
-            out.beginDict();
-            map.forEach((key, item) -> {
-                write(out, key);
-                write(out, item);
-            });
-            out.endDict();
-        } else if (value instanceof Collection<?> collection) {
-            writeList(out, collection);
-        } else {
-            return false;
-        }
-        return true;
-    }
-
-    private boolean writeArray(PickleWriter out, Object value) {
-        if (!value.getClass().isArray()) {
-            return false;
-        }
-        out.beginList();
-        for (int i = 0; i < Array.getLength(value); i++) {
-            write(out, Array.get(value, i));
-        }
-        out.endList();
-        return true;
-    }
-
-    private void writeRow(PickleWriter out, Collection<String> names, Row row) {
-        out.function(FORMATS, "_row");
-        Set<String> ownNames = row.getFieldNames(false);
-        if (names == null) {
-            out.none();
-        } else {
-            writeList(out, names);
-        }
-        out.beginList();
-        if (ownNames == null) {
-            for (int i = 0; i < row.getArity(); i++) {
-                write(out, row.getField(i));
-            }
-        } else {
-            // A row by name has no positions; the order is that of the names written before it.
-            for (String name : names) {
-                write(out, row.getField(name));
-            }
-        }
-        out.endList();
-        out.call();
-    }
-
-    private void writeList(PickleWriter out, Collection<?> items) {
-        out.beginList();
-        for (Object item : items) {
-            write(out, item);
-        }
-        out.endList();
-    }
-
-    private static void writeDecimal(PickleWriter out, Object decimal) {
-        out.function("decimal", "Decimal");
-        out.text(decimal.toString());
-        out.call();
-    }
-
-    private static void writeDateTime(PickleWriter out, LocalDateTime value) {
-        out.function("datetime", "datetime");
-        writeParts(out, value.getYear(), value.getMonthValue(), value.getDayOfMonth());
-        writeParts(out, value.getHour(), value.getMinute(), value.getSecond(), value.getNano() / NANOS_PER_MICRO);
-        out.call();
-    }
-
-    private static void writeDate(PickleWriter out, LocalDate value) {
-        out.function("datetime", "date");
-        writeParts(out, value.getYear(), value.getMonthValue(), value.getDayOfMonth());
-        out.call();
-    }
-
-    private static void writeTime(PickleWriter out, LocalTime value) {
-        out.function("datetime", "time");
-        writeParts(out, value.getHour(), value.getMinute(), value.getSecond(), value.getNano() / NANOS_PER_MICRO);
-        out.call();
-    }
-
-    private static void writeInstant(PickleWriter out, Instant value) {
-        out.function(FORMATS, "_instant");
-        out.integer(BigInteger.valueOf(value.getEpochSecond()));
-        writeParts(out, value.getNano() / NANOS_PER_MICRO);
-        out.call();
-    }
-
-    private static void writeParts(PickleWriter out, int... parts) {
-        for (int part : parts) {
-            out.integer(BigInteger.valueOf(part));
-        }
-    }
-
-    private static void writeInteger(PickleWriter out, Object value) {
-        out.integer(BigInteger.valueOf(((Number) value).longValue()));
-    }
-
-    private static void writeReal(PickleWriter out, Object value) {
-        out.real(((Number) value).doubleValue());
-    }
-
-    private static void writeText(PickleWriter out, Object value) {
-        out.text(value.toString());
     }
 }

@@ -11,7 +11,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.operator;
 
 import java.io.ByteArrayOutputStream;
@@ -20,45 +19,49 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/**
- * Writes Python's pickle format, protocol 3: the few instructions that data needs.
- *
- * <p>A pickle is a program for a stack machine. What takes arguments is written as the function, then a mark and the arguments
- * (any of these methods), then {@link #call}.
- *
- * <p>Thread: one.
- */
+/** Writes pickle protocol 3, as far as plain data needs it. The methods are the stack machine's instructions. */
 final class PickleWriter {
-    private static final int LARGEST_SHORT_INTEGER = 255;
+    private static final int PROTOCOL = 3;
+    private static final int LONGEST_SHORT_LONG = 255;
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
     PickleWriter() {
         out.write(0x80);
-        out.write(3);
+        out.write(PROTOCOL);
+    }
+
+    /** Ends the pickle and returns it. */
+    byte[] toByteArray() {
+        out.write('.');
+        return out.toByteArray();
     }
 
     void none() {
         out.write('N');
     }
 
-    void flag(boolean value) {
+    void bool(boolean value) {
         out.write(value ? 0x88 : 0x89);
     }
 
-    void integer(BigInteger value) {
-        if (value.bitLength() < Integer.SIZE) {
+    void integer(long value) {
+        if (value == (int) value) {
             out.write('J');
-            littleEndian(value.intValue());
-            return;
+            out.writeBytes(littleEndian((int) value));
+        } else {
+            integer(BigInteger.valueOf(value));
         }
+    }
+
+    void integer(BigInteger value) {
         byte[] bigEndian = value.toByteArray();
-        if (bigEndian.length <= LARGEST_SHORT_INTEGER) {
+        if (bigEndian.length <= LONGEST_SHORT_LONG) {
             out.write(0x8a);
             out.write(bigEndian.length);
         } else {
             out.write(0x8b);
-            littleEndian(bigEndian.length);
+            out.writeBytes(littleEndian(bigEndian.length));
         }
         for (int i = bigEndian.length - 1; i >= 0; i--) {
             out.write(bigEndian[i]);
@@ -71,69 +74,69 @@ final class PickleWriter {
     }
 
     void text(String value) {
-        out.write('X');
-        sized(value.getBytes(StandardCharsets.UTF_8));
+        block('X', utf8(value));
     }
 
     void bytes(byte[] value) {
-        out.write('B');
-        sized(value);
+        block('B', value);
     }
 
-    void beginList() {
+    void list(Runnable items) {
         out.write(']');
-        mark();
-    }
-
-    void endList() {
+        out.write('(');
+        items.run();
         out.write('e');
     }
 
-    void beginDict() {
-        out.write('}');
-        mark();
-    }
-
-    void endDict() {
-        out.write('u');
-    }
-
-    void mark() {
+    void tuple(Runnable items) {
         out.write('(');
-    }
-
-    /** Makes a tuple of everything since the last mark. */
-    void tuple() {
+        items.run();
         out.write('t');
     }
 
-    /** Begins a call of a function of a module; the arguments follow. */
-    void function(String module, String name) {
-        out.write('c');
-        out.writeBytes((module + '\n' + name + '\n').getBytes(StandardCharsets.US_ASCII));
-        mark();
+    void dict(Runnable namesAndValues) {
+        out.write('}');
+        out.write('(');
+        namesAndValues.run();
+        out.write('u');
     }
 
-    /** Ends the call that the last open {@link #function} began. */
-    void call() {
-        tuple();
+    /** Calls a function of a module with arguments. */
+    void call(String module, String function, Runnable arguments) {
+        out.write('c');
+        out.writeBytes((module + "\n" + function + "\n").getBytes(StandardCharsets.US_ASCII));
+        tuple(arguments);
         out.write('R');
     }
 
-    byte[] finish() {
-        out.write('.');
-        return out.toByteArray();
+    private void block(char instruction, byte[] content) {
+        out.write(instruction);
+        out.writeBytes(littleEndian(content.length));
+        out.writeBytes(content);
     }
 
-    private void sized(byte[] value) {
-        littleEndian(value.length);
-        out.writeBytes(value);
-    }
-
-    private void littleEndian(int value) {
-        out.writeBytes(ByteBuffer.allocate(Integer.BYTES)
+    private static byte[] littleEndian(int value) {
+        return ByteBuffer.allocate(Integer.BYTES)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(value)
-                .array());
+                .array();
+    }
+
+    /** UTF-8 in which half a surrogate pair is written as any other char; Python reads pickles so, Java would write a {@code ?}. */
+    private static byte[] utf8(String value) {
+        if (value.chars().noneMatch(unit -> Character.isSurrogate((char) unit))) {
+            return value.getBytes(StandardCharsets.UTF_8);
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        value.codePoints().forEach(point -> {
+            if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
+                bytes.write(0xe0 | point >> 12);
+                bytes.write(0x80 | point >> 6 & 0x3f);
+                bytes.write(0x80 | point & 0x3f);
+            } else {
+                bytes.writeBytes(Character.toString(point).getBytes(StandardCharsets.UTF_8));
+            }
+        });
+        return bytes.toByteArray();
     }
 }

@@ -11,8 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.python;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,8 +23,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The threads of one operator instance on which Python runs beside the mailbox thread: one for the background asyncio
@@ -51,8 +51,8 @@ final class CallThreads {
         this.failure = failure;
         this.wake = wake;
         ThreadFactory factory = work -> newThread(work, "agent-call-" + threads.incrementAndGet());
-        this.pool =
-                new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), factory);
+        this.pool = new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), factory);
         this.loop = newThread(() -> invoke(EntryPoint.RUN_LOOP, instance), "agent-loop");
     }
 
@@ -84,7 +84,8 @@ final class CallThreads {
 
     private Thread newThread(Runnable work, String name) {
         Thread thread = new Thread(
-                () -> runWithInterpreter(work), name + " of " + Thread.currentThread().getName());
+                () -> runWithInterpreter(work),
+                name + " of " + Thread.currentThread().getName());
         thread.setDaemon(true);
         thread.setContextClassLoader(classLoader);
         return thread;

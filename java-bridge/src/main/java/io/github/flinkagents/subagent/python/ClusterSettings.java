@@ -11,7 +11,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.python;
 
 import org.apache.flink.util.FlinkUserCodeClassLoader;
@@ -24,9 +23,10 @@ import pemja.core.PythonInterpreter;
  * belongs to one class loader per process, so that loader must not be a job's own.
  */
 final class ClusterSettings {
-    static final String REMEDY = "Put the flink-python jar of PyFlink's `opt` folder into the cluster's `lib` folder and set"
-            + " `classloader.parent-first-patterns.additional: pemja.` in the configuration of JobManager and TaskManagers,"
-            + " then restart them.";
+    static final String REMEDY =
+            "Put the flink-python jar of PyFlink's `opt` folder into the cluster's `lib` folder and set"
+                    + " `classloader.parent-first-patterns.additional: pemja.` in the configuration of JobManager and TaskManagers,"
+                    + " then restart them.";
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterSettings.class);
 
@@ -35,8 +35,10 @@ final class ClusterSettings {
     /** Warns when this job is the last that can embed Python in this TaskManager process. */
     static void check() {
         if (isLoadedByJob(PythonInterpreter.class.getClassLoader())) {
-            LOG.warn("pemja was loaded by the class loader of this job: a second job with Python agents in this"
-                    + " TaskManager process will fail. {}", REMEDY);
+            LOG.warn(
+                    "pemja was loaded by the class loader of this job: a second job with Python agents in this"
+                            + " TaskManager process will fail. {}",
+                    REMEDY);
         }
     }
 

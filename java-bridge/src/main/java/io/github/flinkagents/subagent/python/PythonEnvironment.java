@@ -11,18 +11,18 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.python;
 
-import java.io.File;
-import java.util.HashMap;
-import java.util.Optional;
 import org.apache.flink.python.env.PythonDependencyInfo;
 import org.apache.flink.python.env.embedded.EmbeddedPythonEnvironment;
 import org.apache.flink.python.env.embedded.EmbeddedPythonEnvironmentManager;
 import pemja.core.PythonInterpreter;
 import pemja.core.PythonInterpreterConfig;
 import pemja.core.PythonInterpreterConfig.ExecType;
+
+import java.io.File;
+import java.util.HashMap;
+import java.util.Optional;
 
 /**
  * The author's Python environment in this TaskManager: shipped files unpacked, requirements installed, the site-packages
@@ -138,7 +138,8 @@ final class PythonEnvironment implements AutoCloseable {
                 ? "has no package flink-agents-subagent. Install it into the environment of that interpreter on every"
                         + " TaskManager, ship it with `python.files`, or set `python.executable` to an interpreter that has it."
                 : "cannot import flink_agents_subagent. Install the packages that the traceback names into its environment.";
-        return new BridgeException("The Python interpreter of the TaskManager, " + describe() + ", " + reason + "\n" + traceback.strip());
+        return new BridgeException(
+                "The Python interpreter of the TaskManager, " + describe() + ", " + reason + "\n" + traceback.strip());
     }
 
     private static PythonDependencyInfo dependencies(PythonSpec spec) {
@@ -156,9 +157,10 @@ final class PythonEnvironment implements AutoCloseable {
     private static void refuseVirtualEnvironmentAsHome(String home) throws BridgeException {
         // With such a home CPython ends the process: the standard library is not in it.
         if (home != null && new File(home, "pyvenv.cfg").exists()) {
-            throw new BridgeException("The Python archive " + home + " is a virtual environment without a Python of its own."
-                    + " Ship a relocatable Python instead (for instance made by conda-pack), or install the environment on"
-                    + " the TaskManagers and set `python.executable` to it.");
+            throw new BridgeException(
+                    "The Python archive " + home + " is a virtual environment without a Python of its own."
+                            + " Ship a relocatable Python instead (for instance made by conda-pack), or install the environment on"
+                            + " the TaskManagers and set `python.executable` to it.");
         }
     }
 

@@ -1,0 +1,168 @@
+"""Hosts one engine in a Flink operator: performs its effects through the Java side, brings completions back.
+
+Owns the translation between effects and calls of `JavaHost`; must not decide anything about agents.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from flink_agents_subagent._engine.effects import (
+    Append,
+    CancelCall,
+    Count,
+    Effect,
+    Emit,
+    EnginePorts,
+    FailTask,
+    InputFinished,
+    Observe,
+    SetTimer,
+    StartCall,
+    WriteMemory,
+    WriteRunNumber,
+)
+from flink_agents_subagent._engine.engine import Engine
+from flink_agents_subagent._flink.background import BackgroundLoop
+from flink_agents_subagent._flink.calls import Calls
+from flink_agents_subagent._flink.formats import decoder, encoder
+from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore, pack_entries
+from flink_agents_subagent._flink.metrics import Metrics
+from flink_agents_subagent._flink.operator_settings import OperatorSettings
+from flink_agents_subagent._flink.port import NO_TIMESTAMP, JavaHost
+from flink_agents_subagent._plan import ResourceLifecycle, load_plan
+
+__all__ = ["OperatorHost"]
+
+_LATEST_DEADLINE_MS = 1 << 62
+
+
+class OperatorHost:
+    """One engine and its Java side.
+
+    Thread: task thread, except what `Calls` says.
+    """
+
+    def __init__(self, java: JavaHost, background: BackgroundLoop, plan: bytes, settings: bytes) -> None:
+        """Load the plan and make the engine; nothing is opened."""
+        told = OperatorSettings.parse(settings)
+        told.check_python()
+        told.check_shipped_modules()
+        agent = load_plan(plan)
+        self.calls = Calls(java, background)
+        self._java = java
+        self._background = background
+        self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)
+        self._encode = encoder(told.output_format, agent.types)
+        self._encode_dead_letter = encoder("pickle", agent.types)
+        self._metrics = Metrics(java)
+        self._deadline_ms = _LATEST_DEADLINE_MS
+        ports = EnginePorts(KeyedState(java), MailboxStore(java), decoder(told.input_format, agent.types))
+        self._engine = Engine(agent, told.engine, ports)
+        self._handlers: dict[type[Any], Callable[[Any], None]] = {
+            Append: self._append,
+            CancelCall: self._cancel_call,
+            Count: self._metrics.count,
+            Emit: self._emit,
+            FailTask: self._fail,
+            InputFinished: self._finish_input,
+            Observe: self._metrics.observe,
+            SetTimer: self._set_timer,
+            StartCall: self.calls.start,
+            WriteMemory: self._write_memory,
+            WriteRunNumber: self._write_run_number,
+        }
+
+    def open(self) -> None:
+        """Wait for the background loop and open the resources."""
+        self._background.wait_until_running()
+        self._resources.open()
+
+    def restore_entry(self, key: bytes, entry: bytes) -> int:
+        """Restore a key; return its number of inputs."""
+        return self._engine.restore_entry(key, entry)
+
+    def restore_record(self, key: bytes, run_number: int, record_number: int, payload: bytes) -> None:
+        """Restore a record of the store's tail."""
+        self._engine.restore_record(key, run_number, record_number, payload)
+
+    def start(self, now: int) -> None:
+        """End the restore phase."""
+        self._engine.start(now)
+        self._finish(now)
+
+    def process(self, ticket: int, key: bytes, value: bytes, timestamp: int, now: int) -> None:
+        """Take an input."""
+        self._engine.process_input(ticket, key, value, None if timestamp == NO_TIMESTAMP else timestamp, now)
+        self._finish(now)
+
+    def drain(self, seqs: bytes, now: int) -> None:
+        """Take acknowledgements, completions and due deadlines."""
+        engine = self._engine
+        if seqs:
+            engine.acknowledge(struct.unpack(f">{len(seqs) // 8}q", seqs), now)
+            self._perform(engine.take_effects())
+        for call, outcome in self.calls.take():
+            engine.complete_call(call, outcome, now)
+            self._perform(engine.take_effects())
+        if now >= self._deadline_ms:
+            self._deadline_ms = _LATEST_DEADLINE_MS
+            engine.fire_timers(now)
+        self._finish(now)
+
+    def snapshot(self, now: int) -> None:
+        """Write the entries of changed keys."""
+        for key, entry in self._engine.snapshot(now):
+            self._java.snapshotEntry(key, entry)
+        self._metrics.flush(now)
+        self._finish(now)
+
+    def close(self) -> None:
+        """Seal the engine, drop completions, close the resources."""
+        try:
+            self.calls.close()
+            self._engine.close()
+        finally:
+            self._resources.close()
+
+    def _finish(self, now: int) -> None:
+        self._perform(self._engine.take_effects())
+        self.calls.flush()
+        self._metrics.flush_if_due(now)
+
+    def _perform(self, effects: list[Effect]) -> None:
+        handlers = self._handlers
+        for effect in effects:
+            handlers[type(effect)](effect)
+
+    def _emit(self, effect: Emit) -> None:
+        timestamp = NO_TIMESTAMP if effect.timestamp is None else effect.timestamp
+        if effect.is_dead_letter:
+            self._java.emitSide(self._encode_dead_letter(effect.payload), timestamp)
+        else:
+            self._java.emit(self._encode(effect.payload), timestamp)
+
+    def _append(self, effect: Append) -> None:
+        self._java.append(effect.seq, effect.key, effect.run_number, effect.record_number, effect.payload)
+
+    def _write_memory(self, effect: WriteMemory) -> None:
+        self._java.writeMemory(effect.key, pack_entries(effect.entries))
+
+    def _write_run_number(self, effect: WriteRunNumber) -> None:
+        self._java.writeRunNumber(effect.key, effect.run_number)
+
+    def _set_timer(self, effect: SetTimer) -> None:
+        # A sleep of a thousand years is a number that Java must be able to take.
+        self._deadline_ms = min(effect.deadline_ms, _LATEST_DEADLINE_MS)
+        self._java.setTimer(self._deadline_ms)
+
+    def _finish_input(self, effect: InputFinished) -> None:
+        self._java.inputFinished(effect.ticket)
+
+    def _cancel_call(self, effect: CancelCall) -> None:
+        self.calls.cancel(effect.call)
+
+    def _fail(self, effect: FailTask) -> None:
+        raise effect.error

@@ -1,0 +1,28 @@
+"""What all operators of a TaskManager's process share: switch interval, logging, module search path. Owns these settings."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+__all__ = ["set_up_process"]
+
+_SWITCH_INTERVAL_SECONDS = 0.0005
+"""How long the task thread waits for the interpreter at most while another thread computes; Python's own default is tenfold."""
+_UNPACKED = "python-dist-"
+"""Part of the name of every folder into which Flink unpacks files of a job."""
+
+
+def set_up_process() -> None:
+    """Prepare the process for agents; harmless when it is done again.
+
+    Thread: any.
+    """
+    sys.setswitchinterval(_SWITCH_INTERVAL_SECONDS)
+    root = logging.getLogger()
+    # The bridge sets it to DEBUG; each suppressed record would then cost a call into Java.
+    if root.level == logging.DEBUG:
+        root.setLevel(logging.INFO)
+    # Each interpreter adds its paths again, and attempts that have ended leave theirs.
+    sys.path[:] = dict.fromkeys(path for path in sys.path if _UNPACKED not in path or Path(path).exists())

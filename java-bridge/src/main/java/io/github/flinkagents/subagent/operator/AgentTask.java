@@ -1,0 +1,215 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.flinkagents.subagent.operator;
+
+import io.github.flinkagents.subagent.protocol.KeyGroups;
+import io.github.flinkagents.subagent.protocol.OnMailboxThread;
+import io.github.flinkagents.subagent.python.EntryPoint;
+import io.github.flinkagents.subagent.python.PythonHost;
+import io.github.flinkagents.subagent.python.TaskFailure;
+import io.github.flinkagents.subagent.store.ActionStateStore;
+import io.github.flinkagents.subagent.store.JournalRecord;
+import io.github.flinkagents.subagent.store.RetainedCheckpoints;
+import io.github.flinkagents.subagent.store.StoreOpening;
+import io.github.flinkagents.subagent.store.StorePosition;
+import io.github.flinkagents.subagent.store.StoreSettings;
+import io.github.flinkagents.subagent.store.StoreTail;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.api.common.operators.ProcessingTimeService;
+import org.jspecify.annotations.Nullable;
+
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One attempt of an agent operator: the engine on the Python side, the store, and what connects them with Flink.
+ *
+ * <p>Every entry into the engine ends with handing what it appended to the store, and with throwing the first failure of
+ * this attempt if there is one.
+ */
+@OnMailboxThread
+final class AgentTask implements AutoCloseable {
+    private final String instance = UUID.randomUUID().toString();
+    private final TaskFailure failure = new TaskFailure();
+    private final Parts parts;
+    private final WakeUp wakeUp;
+    private final DeadlineTimer timer;
+    private final HeldInputs held;
+    private final ActionStateStore store;
+    private final JournalAppender journal;
+    private final RetainedCheckpoints retained;
+    private @Nullable PythonHost python;
+    private String storeId = "";
+    private boolean isStarted;
+
+    AgentTask(Parts parts) {
+        this.parts = parts;
+        StoreSettings storeSettings = StoreSettings.of(parts.settings.options());
+        store = storeSettings.create();
+        wakeUp = new WakeUp(parts.mailbox, this::drain);
+        timer = new DeadlineTimer(parts.timeService, this::drain);
+        held = new HeldInputs(parts.downstream);
+        journal = new JournalAppender(store, failure, wakeUp::wake, parts.metrics);
+        retained = new RetainedCheckpoints(storeSettings.retainedCheckpoints(), parts.restored.positions());
+    }
+
+    /**
+     * Starts the engine and gives it what the checkpoint and the store hold. Blocks; the engine itself starts with the first
+     * mail, because it may emit.
+     */
+    void open(PythonHost opened, byte[] plan) throws Exception {
+        python = opened;
+        long start = System.nanoTime();
+        parts.metrics.gauge("heldInputs", held::count);
+        opened.startThreads(instance, wakeUp::wake);
+        Settings settings = parts.settings.with("python-files-directory", opened.pythonFilesDirectory());
+        opened.call(EntryPoint.OPEN, newHost(opened), instance, plan, settings.toJson());
+        parts.runs.forEach(
+                (key, entry) -> held.restored((Long) opened.call(EntryPoint.RESTORE_ENTRY, instance, key, entry)));
+        StoreTail tail = store.open(new StoreOpening(
+                parts.settings.text("job-identifier"),
+                parts.settings.text("operator-uid"),
+                parts.settings.text("submission-id"),
+                parts.keyGroups,
+                parts.restored));
+        storeId = tail.storeId();
+        for (JournalRecord found : tail.records()) {
+            opened.call(
+                    EntryPoint.RESTORE_RECORD,
+                    instance,
+                    found.key(),
+                    found.runNumber(),
+                    (long) found.recordNumber(),
+                    found.payload());
+        }
+        long recoveryMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        parts.metrics.gauge("recoveryMs", () -> recoveryMillis);
+        parts.metrics.gauge("recoveredRecords", tail.records()::size);
+        parts.metrics.gauge("recordsSetAside", tail::setAside);
+        parts.mailbox.execute(this::ensureStarted, "Start the engine");
+    }
+
+    /** Hands an input to the engine. */
+    void process(byte[] key, byte[] value, long timestamp) throws Exception {
+        ensureStarted();
+        enter(EntryPoint.PROCESS, instance, held.arrived(), key, value, timestamp, now());
+    }
+
+    /** What holds watermarks back. */
+    HeldInputs held() {
+        return held;
+    }
+
+    /** Runs the mailbox until fewer than so many inputs are held. */
+    void yieldUntilFewerThan(long inputs) throws Exception {
+        ensureStarted();
+        while (held.count() >= inputs) {
+            parts.mailbox.yield();
+        }
+    }
+
+    /** Writes the entries of changed keys and the positions of the store. */
+    void snapshot(long checkpointId, boolean isSavepoint) throws Exception {
+        ensureStarted();
+        enter(EntryPoint.SNAPSHOT, instance, now());
+        Map<Integer, StorePosition> positions = store.positions();
+        parts.positions.write(
+                new CheckpointedPositions.Element(parts.settings.text("job-identifier"), storeId, positions));
+        if (!isSavepoint) {
+            retained.snapshotTaken(checkpointId, positions);
+        }
+    }
+
+    /** Lets the store release what no retained checkpoint needs. */
+    void checkpointCompleted(long checkpointId) {
+        retained.checkpointCompleted(checkpointId).ifPresent(oldest -> store.release(checkpointId, oldest));
+    }
+
+    /** Forgets a checkpoint that failed. */
+    void checkpointAborted(long checkpointId) {
+        retained.checkpointAborted(checkpointId);
+    }
+
+    /** Ends the attempt, also one that was opened in part only; never throws. */
+    @Override
+    public void close() {
+        wakeUp.close();
+        timer.close();
+        if (python != null) {
+            python.callQuietly(EntryPoint.CLOSE, instance);
+            python.close();
+        }
+        store.close();
+    }
+
+    private void drain() throws Exception {
+        ensureStarted();
+        failure.rethrow();
+        enter(EntryPoint.DRAIN, instance, journal.takeAcknowledged(), now());
+    }
+
+    private void ensureStarted() throws Exception {
+        if (!isStarted) {
+            isStarted = true;
+            enter(EntryPoint.START, instance, now());
+        }
+    }
+
+    private void enter(EntryPoint entry, Object... arguments) throws Exception {
+        python.call(entry, arguments);
+        journal.flush();
+    }
+
+    private long now() {
+        return parts.timeService.getCurrentProcessingTime();
+    }
+
+    private EngineHost newHost(PythonHost opened) {
+        return new EngineHost(
+                failure,
+                new EngineHost.Effects(
+                        parts.outputs,
+                        journal,
+                        this::now,
+                        timer,
+                        parts.memory,
+                        held,
+                        opened::startCall,
+                        parts.runs,
+                        parts.metrics,
+                        wakeUp),
+                parts.maxParallelism);
+    }
+
+    /** The failure of this attempt, shared with the Python host. */
+    TaskFailure failure() {
+        return failure;
+    }
+
+    /** What Flink gives to an attempt. */
+    record Parts(
+            Settings settings,
+            MailboxExecutor mailbox,
+            ProcessingTimeService timeService,
+            HeldInputs.Downstream downstream,
+            EngineHost.Outputs outputs,
+            KeyedMemory memory,
+            CheckpointedRuns runs,
+            CheckpointedPositions positions,
+            StoreOpening.Restored restored,
+            KeyGroups keyGroups,
+            int maxParallelism,
+            OperatorMetrics metrics) {}
+}

@@ -1,0 +1,207 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.flinkagents.subagent.operator;
+
+import io.github.flinkagents.subagent.protocol.KeyGroups;
+import io.github.flinkagents.subagent.protocol.OnAnyThread;
+import io.github.flinkagents.subagent.protocol.OnMailboxThread;
+import io.github.flinkagents.subagent.python.TaskFailure;
+import io.github.flinkagents.subagent.store.JournalRecord;
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.Callable;
+
+/**
+ * What the Python side calls: the effects of the engine, performed. Only long, ASCII text, {@code byte[]} and null cross
+ * (decision 0003).
+ *
+ * <p>A Java exception loses its identity on its way through Python; it is kept before it is thrown, and the Java caller of
+ * the entry point throws the original. No method yields to the mailbox: Python is on the stack.
+ *
+ * <p>Thread: the mailbox thread, checked, except {@link #wake} and {@link #fail}.
+ */
+@OnMailboxThread
+public final class EngineHost {
+    /** The timestamp of an input that has none. */
+    static final long NO_TIMESTAMP = Long.MIN_VALUE;
+
+    private final Thread mailboxThread = Thread.currentThread();
+    private final TaskFailure failure;
+    private final Effects effects;
+    private final int maxParallelism;
+
+    EngineHost(TaskFailure failure, Effects effects, int maxParallelism) {
+        this.failure = failure;
+        this.effects = effects;
+        this.maxParallelism = maxParallelism;
+    }
+
+    /** Sends an output downstream. */
+    public void emit(byte[] payload, long timestamp) throws Exception {
+        perform(() -> effects.outputs().emit(payload, timestamp));
+    }
+
+    /** Sends a dead letter to the side output. */
+    public void emitSide(byte[] payload, long timestamp) throws Exception {
+        perform(() -> effects.outputs().emitDeadLetter(payload, timestamp));
+    }
+
+    /** Hands a record to the store at the end of this entry call; acknowledged through a drain. */
+    public void append(long seq, byte[] key, long runNumber, long recordNumber, byte[] payload) throws Exception {
+        perform(() -> effects.journal().append(seq, journalRecord(key, runNumber, recordNumber, payload)));
+    }
+
+    /** Appends a record and returns when it is durable. */
+    public void commit(byte[] key, long runNumber, long recordNumber, byte[] payload) throws Exception {
+        perform(() -> effects.journal().commit(journalRecord(key, runNumber, recordNumber, payload)));
+    }
+
+    /** Returns the processing time in milliseconds. */
+    public long now() throws Exception {
+        return answer(effects.clock()::call);
+    }
+
+    /** Asks for a drain at this time or soon after; replaces an earlier request. */
+    public void setTimer(long deadlineMs) throws Exception {
+        perform(() -> effects.timer().set(deadlineMs));
+    }
+
+    /** Returns the memory entry at a path of a key, null when there is none. */
+    public byte @Nullable [] readMemory(byte[] key, byte[] path) throws Exception {
+        checkThread();
+        try {
+            return effects.memory().read(key, path);
+        } catch (Throwable failed) {
+            failure.set(failed);
+            throw failed;
+        }
+    }
+
+    /** Writes memory entries of a key, packed. */
+    public void writeMemory(byte[] key, byte[] packed) throws Exception {
+        perform(() -> effects.memory().write(key, packed));
+    }
+
+    /** Returns the highest run number written for a key, 0 when there is none. */
+    public long runNumber(byte[] key) throws Exception {
+        return answer(() -> effects.memory().runNumber(key));
+    }
+
+    /** Keeps the highest run number of a key. */
+    public void writeRunNumber(byte[] key, long number) throws Exception {
+        perform(() -> effects.memory().writeRunNumber(key, number));
+    }
+
+    /** Notes that the run of an input has ended. */
+    public void inputFinished(long ticket) throws Exception {
+        perform(() -> effects.held().finished(ticket));
+    }
+
+    /** Runs a blocking call on a pool thread. */
+    public void startCall(long call) throws Exception {
+        perform(() -> effects.calls().start(call));
+    }
+
+    /** Writes or, with null, clears the checkpoint entry of a key. */
+    public void snapshotEntry(byte[] key, byte @Nullable [] entry) throws Exception {
+        perform(() -> effects.runs().write(key, entry));
+    }
+
+    /** Adds to a counter. */
+    public void count(String name, String label, long amount) throws Exception {
+        perform(() -> effects.metrics().count(name, label, amount));
+    }
+
+    /** Adds a value to a histogram. */
+    public void observe(String name, String label, long value) throws Exception {
+        perform(() -> effects.metrics().observe(name, label, value));
+    }
+
+    /** Tells that completions wait on the Python side. */
+    @OnAnyThread
+    public void wake() {
+        effects.wakeUp().wake();
+    }
+
+    /** Fails the task with an error object of the Python side. */
+    @OnAnyThread
+    public void fail(byte[] error) {
+        failure.setPython(error);
+        effects.wakeUp().wake();
+    }
+
+    private JournalRecord journalRecord(byte[] key, long runNumber, long recordNumber, byte[] payload) {
+        return new JournalRecord(
+                KeyGroups.of(key, maxParallelism), key, runNumber, Math.toIntExact(recordNumber), payload);
+    }
+
+    private void perform(Effect effect) throws Exception {
+        checkThread();
+        try {
+            effect.perform();
+        } catch (Throwable failed) {
+            failure.set(failed);
+            throw failed;
+        }
+    }
+
+    private <T> T answer(Callable<T> query) throws Exception {
+        checkThread();
+        try {
+            return query.call();
+        } catch (Throwable failed) {
+            failure.set(failed);
+            throw failed;
+        }
+    }
+
+    private void checkThread() {
+        if (Thread.currentThread() != mailboxThread) {
+            IllegalStateException misuse = new IllegalStateException("The engine called its host from thread "
+                    + Thread.currentThread().getName() + ", not from the task's own.");
+            failure.set(misuse);
+            throw misuse;
+        }
+    }
+
+    /** An effect without answer. */
+    private interface Effect {
+        void perform() throws Exception;
+    }
+
+    /** Where outputs go. */
+    interface Outputs {
+        void emit(byte[] payload, long timestamp) throws Exception;
+
+        void emitDeadLetter(byte[] payload, long timestamp) throws Exception;
+    }
+
+    /** What starts blocking calls. */
+    interface Calls {
+        void start(long call);
+    }
+
+    /** The parts of an operator instance that perform effects. */
+    record Effects(
+            Outputs outputs,
+            JournalAppender journal,
+            Callable<Long> clock,
+            DeadlineTimer timer,
+            KeyedMemory memory,
+            HeldInputs held,
+            Calls calls,
+            CheckpointedRuns runs,
+            OperatorMetrics metrics,
+            WakeUp wakeUp) {}
+}

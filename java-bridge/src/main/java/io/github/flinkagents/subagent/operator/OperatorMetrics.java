@@ -1,0 +1,98 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.flinkagents.subagent.operator;
+
+import io.github.flinkagents.subagent.protocol.OnMailboxThread;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.Histogram;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * The metrics of one operator instance (E7.1). What only the engine knows comes through {@link #count} and {@link #observe};
+ * a label becomes a group {@code call=<label>}.
+ */
+@OnMailboxThread
+final class OperatorMetrics {
+    private static final int HISTOGRAM_SIZE = 1000;
+    private static final String LABEL = "call";
+
+    private final MetricGroup group;
+    private final Map<Name, Counter> counters = new HashMap<>();
+    private final Map<Name, Histogram> histograms = new HashMap<>();
+    private final Counter records;
+    private final Counter bytes;
+    private final Counter blockedMillis;
+    private final Histogram acknowledgement;
+    private long blockedNanos;
+
+    OperatorMetrics(MetricGroup operatorGroup) {
+        group = operatorGroup.addGroup("agent");
+        records = group.counter("journalRecords");
+        bytes = group.counter("journalBytes");
+        blockedMillis = group.counter("mailboxBlockedMs");
+        acknowledgement = group.histogram("storeAcknowledgementMs", new DescriptiveStatisticsHistogram(HISTOGRAM_SIZE));
+    }
+
+    /** Shows a value that is looked up when it is reported. */
+    void gauge(String name, LongSupplier value) {
+        group.gauge(name, (Gauge<Long>) value::getAsLong);
+    }
+
+    /** Adds to a counter of the engine; a negative amount takes away. */
+    void count(String name, String label, long amount) {
+        counters.computeIfAbsent(new Name(name, label), key -> groupOf(label).counter(name))
+                .inc(amount);
+    }
+
+    /** Adds a value to a histogram of the engine. */
+    void observe(String name, String label, long value) {
+        histograms
+                .computeIfAbsent(
+                        new Name(name, label),
+                        key -> groupOf(label).histogram(name, new DescriptiveStatisticsHistogram(HISTOGRAM_SIZE)))
+                .update(value);
+    }
+
+    /** Counts a record on its way to the store. */
+    void recordAppended(int payloadBytes) {
+        records.inc();
+        bytes.inc(payloadBytes);
+    }
+
+    /** Notes how long the store took. */
+    void acknowledged(long nanos) {
+        acknowledgement.update(TimeUnit.NANOSECONDS.toMillis(nanos));
+    }
+
+    /** Notes how long the mailbox thread waited for the store. */
+    void mailboxBlocked(long nanos) {
+        long before = TimeUnit.NANOSECONDS.toMillis(blockedNanos);
+        blockedNanos += nanos;
+        blockedMillis.inc(TimeUnit.NANOSECONDS.toMillis(blockedNanos) - before);
+    }
+
+    private MetricGroup groupOf(String label) {
+        return label.isEmpty() ? group : group.addGroup(LABEL, label);
+    }
+
+    /** What a metric of the engine is found by. */
+    private record Name(String metric, String label) {}
+}
