@@ -16,7 +16,7 @@ import httpx
 from pyflink.common import Types
 from pyflink.common.serialization import Encoder
 from pyflink.datastream import DataStream, StreamExecutionEnvironment
-from pyflink.datastream.connectors.file_system import FileSink
+from pyflink.datastream.connectors.file_system import FileSink, RollingPolicy
 from pyflink.java_gateway import get_gateway
 
 from flink_agents_subagent import (
@@ -146,7 +146,8 @@ def main() -> None:
         desk = ResourceDescriptor(clazz=Desk, url=f"{options.desks}/{name}")
         agent.add_resource(name, ResourceType.AGENT, desk)
     outputs = env.from_datastream(flights, key_field="destination").apply(agent).to_json_datastream()
-    outputs.sink_to(FileSink.for_row_format(str(options.output), Encoder.simple_string_encoder()).build())
+    files = FileSink.for_row_format(str(options.output), Encoder.simple_string_encoder())
+    outputs.sink_to(files.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).build())
     env.execute("destination-watch")
 
 
