@@ -117,6 +117,13 @@ _TABLE = (
         "1 h",
         "How long a journal found after a restore waits for the input that it belongs to.",
     ),
+    Option(
+        "short-term-memory.ttl",
+        OptionKind.DURATION,
+        None,
+        "How long an entry of short-term memory is kept after it was last written. Without it entries never expire.",
+        minimum=1,
+    ),
     _flag(
         "store.allow-lost-tail",
         "Restore although the store has lost records that are needed; their calls are repeated.",
