@@ -11,15 +11,11 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.protocol;
 
 import java.io.ByteArrayOutputStream;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CharsetEncoder;
-import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -33,36 +29,43 @@ public final class KeyBytes {
     private KeyBytes() {}
 
     /**
-     * Encodes a text key.
-     *
-     * @throws IllegalArgumentException when the text holds half a surrogate pair, which UTF-8 cannot carry
+     * Encodes a text key: its UTF-8 form, where half a surrogate pair, which a Python text may hold too, keeps its three-byte
+     * form.
      */
     @OnAnyThread
     public static byte[] ofString(String key) {
-        CharsetEncoder encoder = StandardCharsets.UTF_8
-                .newEncoder()
-                .onMalformedInput(CodingErrorAction.REPORT)
-                .onUnmappableCharacter(CodingErrorAction.REPORT);
-        try {
-            ByteBuffer encoded = encoder.encode(CharBuffer.wrap(key));
-            return tagged('s', encoded.array(), encoded.remaining());
-        } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException(
-                    "A key holds half a surrogate pair and has no UTF-8 form; clean the text or use bytes as the key", e);
+        if (key.chars().noneMatch(c -> Character.isSurrogate((char) c))) {
+            return tagged('s', key.getBytes(StandardCharsets.UTF_8));
         }
+        ByteArrayOutputStream utf8 = new ByteArrayOutputStream(key.length() + 16);
+        key.codePoints().forEach(codePoint -> {
+            if (Character.MIN_SURROGATE <= codePoint && codePoint <= Character.MAX_SURROGATE) {
+                utf8.write(0xE0 | codePoint >> 12);
+                utf8.write(0x80 | codePoint >> 6 & 0x3F);
+                utf8.write(0x80 | codePoint & 0x3F);
+            } else {
+                utf8.writeBytes(Character.toString(codePoint).getBytes(StandardCharsets.UTF_8));
+            }
+        });
+        return tagged('s', utf8.toByteArray());
     }
 
     /** Encodes an integer key: its decimal digits. */
     @OnAnyThread
     public static byte[] ofLong(long key) {
-        byte[] digits = Long.toString(key).getBytes(StandardCharsets.US_ASCII);
-        return tagged('i', digits, digits.length);
+        return ofInteger(BigInteger.valueOf(key));
+    }
+
+    /** Encodes an integer key of any size: its decimal digits. */
+    @OnAnyThread
+    public static byte[] ofInteger(BigInteger key) {
+        return tagged('i', key.toString().getBytes(StandardCharsets.US_ASCII));
     }
 
     /** Encodes a bytes key. */
     @OnAnyThread
     public static byte[] ofBytes(byte[] key) {
-        return tagged('b', key, key.length);
+        return tagged('b', key);
     }
 
     /** Encodes a boolean key. */
@@ -92,10 +95,7 @@ public final class KeyBytes {
         return bytes;
     }
 
-    private static byte[] tagged(char tag, byte[] value, int length) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(length + 1);
-        out.write(tag);
-        out.write(value, 0, length);
-        return out.toByteArray();
+    private static byte[] tagged(char tag, byte[] value) {
+        return ByteBuffer.allocate(1 + value.length).put((byte) tag).put(value).array();
     }
 }

@@ -11,7 +11,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import java.io.IOException;
@@ -39,8 +38,7 @@ final class DurableFiles {
      * @throws java.nio.file.FileAlreadyExistsException when the name is taken
      */
     static void createNew(Path file, byte[] content) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             writeFully(channel, ByteBuffer.wrap(content));
             channel.force(true);
         }

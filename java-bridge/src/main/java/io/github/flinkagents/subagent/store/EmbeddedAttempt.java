@@ -11,10 +11,12 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
@@ -24,8 +26,6 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One attempt's hold on the embedded store.
@@ -64,8 +64,7 @@ final class EmbeddedAttempt {
         Map<Integer, EmbeddedPosition> positions = place.isOfCheckpoint() ? positions(opening) : Map.of();
         FenceDirectory fences = new FenceDirectory(place.folder());
         String writerId = UUID.randomUUID().toString().replace("-", "");
-        Fence fence =
-                fences.claim(writerId, opening.submissionId(), origin(opening, positions), opening.keyGroups());
+        Fence fence = fences.claim(writerId, opening.submissionId(), origin(opening, positions), opening.keyGroups());
         SegmentWriter log = SegmentWriter.create(fences.writerFolder(fence.number()), writerId, setup);
         try {
             publishCut(fences, fence);
@@ -99,7 +98,9 @@ final class EmbeddedAttempt {
 
     Map<Integer, StorePosition> positions() {
         StorePosition position = new EmbeddedPosition(fence.number(), end, fence.origin()).encode();
-        return opening.keyGroups().stream().boxed().collect(Collectors.toMap(keyGroup -> keyGroup, keyGroup -> position));
+        return opening.keyGroups().stream()
+                .boxed()
+                .collect(Collectors.toMap(keyGroup -> keyGroup, keyGroup -> position));
     }
 
     void release(Map<Integer, StorePosition> oldestRetained) {
@@ -128,15 +129,15 @@ final class EmbeddedAttempt {
         return positions;
     }
 
-    private static String origin(StoreOpening opening, Map<Integer, EmbeddedPosition> positions)
-            throws StoreException {
+    private static String origin(StoreOpening opening, Map<Integer, EmbeddedPosition> positions) throws StoreException {
         Set<String> origins =
                 positions.values().stream().map(EmbeddedPosition::origin).collect(Collectors.toSet());
         if (origins.size() > 1) {
             throw new StoreException(
                     ErrorCode.STORE,
-                    "The restored state of operator " + opening.operatorUid() + " mixes store positions of the submissions "
-                            + origins + ". Restore from one checkpoint or savepoint as it was written");
+                    "The restored state of operator " + opening.operatorUid()
+                            + " mixes store positions of the submissions " + origins
+                            + ". Restore from one checkpoint or savepoint as it was written");
         }
         return origins.isEmpty() ? opening.submissionId() : origins.iterator().next();
     }

@@ -11,11 +11,11 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
 import io.github.flinkagents.subagent.protocol.KeyGroups;
+
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -166,7 +166,8 @@ final class FenceDirectory {
     private static StoreException corrupt(Path file) {
         return new StoreException(
                 ErrorCode.STORE_CORRUPT,
-                "The file " + file + " of the embedded store was changed or damaged after it was written. Without it the"
+                "The file " + file
+                        + " of the embedded store was changed or damaged after it was written. Without it the"
                         + " store cannot tell which records count. Bring it back from a backup; or move its folder away and"
                         + " restore with store.allow-lost-tail: true, which repeats the calls since the checkpoint");
     }

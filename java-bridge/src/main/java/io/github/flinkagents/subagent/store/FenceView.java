@@ -11,10 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.KeyGroups;
+
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
@@ -38,8 +38,8 @@ record FenceView(
     /** Whether the fence counts: its opener may have read and written. */
     boolean counts(Fence fence) {
         return cuts.containsKey(fence.number())
-                && cutsAfter(fence.number(), fence.keyGroups()).allMatch(later -> cuts.get(later.number())
-                        .containsKey(fence.number()));
+                && cutsAfter(fence.number(), fence.keyGroups())
+                        .allMatch(later -> cuts.get(later.number()).containsKey(fence.number()));
     }
 
     /** The fences that count and claim a common key group, below a number, ascending. */
@@ -69,9 +69,11 @@ record FenceView(
     /** Returns for {@code length} key groups from {@code first} the fence before which nothing is needed, 0 for none. */
     long[] floors(int first, int length) {
         long[] found = new long[length];
-        floors.stream().filter(fences::containsKey).forEach(number -> fences.get(number).keyGroups().stream()
-                .filter(keyGroup -> first <= keyGroup && keyGroup < first + length)
-                .forEach(keyGroup -> found[keyGroup - first] = Math.max(found[keyGroup - first], number)));
+        floors.stream()
+                .filter(fences::containsKey)
+                .forEach(number -> fences.get(number).keyGroups().stream()
+                        .filter(keyGroup -> first <= keyGroup && keyGroup < first + length)
+                        .forEach(keyGroup -> found[keyGroup - first] = Math.max(found[keyGroup - first], number)));
         return found;
     }
 

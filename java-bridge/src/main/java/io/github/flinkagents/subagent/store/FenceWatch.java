@@ -11,10 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+
 import java.io.IOException;
 import java.util.Optional;
 
@@ -71,7 +71,8 @@ final class FenceWatch {
         return new StoreException(
                 ErrorCode.STORE_FENCED,
                 "Attempt " + own.number() + " no longer owns key groups " + own.keyGroups() + " of the embedded store: "
-                        + reason + ". Nothing of this attempt is recorded any more; it is usually a task that was given up"
+                        + reason
+                        + ". Nothing of this attempt is recorded any more; it is usually a task that was given up"
                         + " while it was paused. If no such task runs, two running jobs share one job-identifier: give each"
                         + " its own");
     }

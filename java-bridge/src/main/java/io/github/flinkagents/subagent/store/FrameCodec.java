@@ -11,13 +11,13 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.KeyGroups;
+import org.jspecify.annotations.Nullable;
+
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A record as a frame: {@code u32 length · u32 CRC-32C · body}, the body being version, key group, run number, record number,
@@ -42,7 +42,10 @@ final class FrameCodec {
     static byte[] prefix(JournalRecord record) {
         ByteBuffer prefix = ByteBuffer.allocate(OVERHEAD);
         prefix.putInt(Math.toIntExact(length(record) - HEADER)).putInt(0);
-        prefix.put(VERSION).putInt(record.keyGroup()).putLong(record.runNumber()).putInt(record.recordNumber());
+        prefix.put(VERSION)
+                .putInt(record.keyGroup())
+                .putLong(record.runNumber())
+                .putInt(record.recordNumber());
         prefix.putInt(record.key().length);
         CRC32C crc = new CRC32C();
         crc.update(prefix.array(), HEADER, FIXED_BODY);

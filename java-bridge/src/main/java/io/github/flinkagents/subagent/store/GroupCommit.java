@@ -11,11 +11,14 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
 import io.github.flinkagents.subagent.protocol.OnAnyThread;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,9 +26,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The commit thread: takes everything queued, writes it, forces once, looks for a newer fence once, acknowledges.
@@ -93,7 +93,8 @@ final class GroupCommit {
     /** Waits for what is being written, fails what is queued, ends the thread. */
     void close() {
         fail(new StoreException(
-                ErrorCode.STORE_UNAVAILABLE, "The embedded store in " + folder + " was closed before the append was written"));
+                ErrorCode.STORE_UNAVAILABLE,
+                "The embedded store in " + folder + " was closed before the append was written"));
         boolean isInterrupted = false;
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MS);
         while (thread.isAlive() && System.nanoTime() < deadline) {
@@ -126,7 +127,8 @@ final class GroupCommit {
             LOG.warn("The last segment of the embedded store in {} could not be closed", folder, e);
         } catch (Throwable t) {
             // Whatever it is, the task hears of it through its appends.
-            fail(new StoreException(ErrorCode.STORE_UNAVAILABLE, "The commit thread of the embedded store died: " + t, t));
+            fail(new StoreException(
+                    ErrorCode.STORE_UNAVAILABLE, "The commit thread of the embedded store died: " + t, t));
         } finally {
             failOutstanding();
         }
@@ -178,7 +180,10 @@ final class GroupCommit {
             watch.check();
             work.run();
         } catch (IOException e) {
-            LOG.warn("Nothing was released: {}", StoreFailure.of(e, "delete from", folder).getMessage(), e);
+            LOG.warn(
+                    "Nothing was released: {}",
+                    StoreFailure.of(e, "delete from", folder).getMessage(),
+                    e);
         } catch (StoreException e) {
             LOG.warn("Nothing was released: {}", e.getMessage(), e);
         }

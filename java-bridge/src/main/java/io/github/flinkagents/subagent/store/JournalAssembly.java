@@ -11,10 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.KeyBytes;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -37,7 +37,9 @@ final class JournalAssembly {
         List<Entry> journal = journals.computeIfAbsent(
                 new Run(KeyBytes.toFlinkKey(record.key()), record.runNumber()), run -> new ArrayList<>());
         int number = record.recordNumber();
-        int expected = journal.isEmpty() ? number : journal.get(journal.size() - 1).record.recordNumber() + 1;
+        int expected = journal.isEmpty()
+                ? number
+                : journal.get(journal.size() - 1).record.recordNumber() + 1;
         if (number > expected || isDuplicate(journal, attempt, number)) {
             return;
         }

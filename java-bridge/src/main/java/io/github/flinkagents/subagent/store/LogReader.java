@@ -11,15 +11,15 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads one writer's log in order.
@@ -88,7 +88,8 @@ final class LogReader {
         } else if (!extent.isLast && content.limit() < visible) {
             damage.add(segment, content.limit(), (int) visible, "missing; the next segment continues behind it");
         } else if (end < content.limit()) {
-            LOG.info("{} ends in {} bytes of a record that was not acknowledged", segment.file(), content.limit() - end);
+            LOG.info(
+                    "{} ends in {} bytes of a record that was not acknowledged", segment.file(), content.limit() - end);
         }
     }
 

@@ -11,18 +11,18 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The store that keeps nothing: appends complete at once, tails are empty. For unit tests, and for jobs that accept that
@@ -52,8 +52,8 @@ public final class MemoryActionStateStore implements ActionStateStore {
         StoreOpening open = opened();
         batch.forEach(record -> open.requireOwn(record.keyGroup()));
         if (isClosed) {
-            return CompletableFuture.failedFuture(
-                    new StoreException(ErrorCode.STORE_UNAVAILABLE, "The store was closed; nothing is recorded any more"));
+            return CompletableFuture.failedFuture(new StoreException(
+                    ErrorCode.STORE_UNAVAILABLE, "The store was closed; nothing is recorded any more"));
         }
         return CompletableFuture.completedFuture(null);
     }

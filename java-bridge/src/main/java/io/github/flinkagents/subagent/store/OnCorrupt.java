@@ -11,7 +11,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 /** What a record that cannot be read does to a restore ({@code store.on-corrupt}). */

@@ -11,15 +11,15 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
+
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Writes one attempt's log. A segment is forced before the next one is begun, so only the last can be torn.
@@ -44,8 +44,9 @@ final class SegmentWriter implements AutoCloseable {
      * @param opener opens the channel of a file that must not exist yet; tests put failing disks in its place
      */
     record Setup(long segmentBytes, ChannelOpener opener) {
-        static final Setup DEFAULT = new Setup(16L * 1024 * 1024, file -> FileChannel.open(
-                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+        static final Setup DEFAULT = new Setup(
+                16L * 1024 * 1024,
+                file -> FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
     }
 
     /** Opens a channel for writing. */

@@ -11,7 +11,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import java.nio.charset.StandardCharsets;
@@ -42,7 +41,8 @@ final class StampedText {
         if (end < 1 || !text.substring(end).equals(CHECKSUM + checksum(text.substring(0, end)) + "\n")) {
             return Optional.empty();
         }
-        return Optional.of(new ArrayList<>(Arrays.asList(text.substring(0, end - 1).split("\n", -1))));
+        return Optional.of(
+                new ArrayList<>(Arrays.asList(text.substring(0, end - 1).split("\n", -1))));
     }
 
     private static String checksum(String text) {

@@ -11,10 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
@@ -37,7 +37,9 @@ final class StoreFailure {
     }
 
     private static String named(IOException cause, Path path) {
-        return cause instanceof FileSystemException e && e.getFile() != null && !e.getFile().equals(path.toString())
+        return cause instanceof FileSystemException e
+                        && e.getFile() != null
+                        && !e.getFile().equals(path.toString())
                 ? path + " (" + e.getFile() + ")"
                 : path.toString();
     }

@@ -11,10 +11,12 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -23,8 +25,6 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Where one operator's records are, and the id that tells this store from another one in the same place.
@@ -48,8 +48,8 @@ record StorePlace(Path folder, String storeId, boolean isOfCheckpoint) {
                 .resolve(SafeName.encode(opening.operatorUid()));
         Optional<String> found = readId(folder);
         StoreOpening.Restored restored = opening.restored();
-        boolean isOfCheckpoint =
-                !restored.isRestore() || found.filter(restored.storeId()::equals).isPresent();
+        boolean isOfCheckpoint = !restored.isRestore()
+                || found.filter(restored.storeId()::equals).isPresent();
         if (!isOfCheckpoint) {
             tolerateLoss(settings, restored.storeId(), folder, found);
         }
@@ -63,7 +63,8 @@ record StorePlace(Path folder, String storeId, boolean isOfCheckpoint) {
         if (!settings.allowLostTail()) {
             throw new StoreException(
                     ErrorCode.STORE_LOST,
-                    difference + ". The TaskManager may run on another machine, or the folder was deleted or another store"
+                    difference
+                            + ". The TaskManager may run on another machine, or the folder was deleted or another store"
                             + " configured meanwhile. Make the old folder available under store.embedded.dir ("
                             + settings.embeddedDir() + "), for several machines on a shared file system; or set"
                             + " store.allow-lost-tail: true, which repeats the calls recorded after the checkpoint");
@@ -101,7 +102,8 @@ record StorePlace(Path folder, String storeId, boolean isOfCheckpoint) {
         if (lines.isEmpty() || !lines.get().get(0).startsWith("store ")) {
             throw new StoreException(
                     ErrorCode.STORE_CORRUPT,
-                    "The file " + file + " does not hold the id of an embedded store. Bring it back from a backup, or move"
+                    "The file " + file
+                            + " does not hold the id of an embedded store. Bring it back from a backup, or move"
                             + " its folder away and restore with store.allow-lost-tail: true");
         }
         return Optional.of(lines.get().get(0).substring("store ".length()));

@@ -11,14 +11,14 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
+
+import org.jspecify.annotations.Nullable;
 
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The options that choose and set up a store, resolved.

@@ -11,16 +11,16 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.KeyGroups;
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which parts of which logs make up a tail; no I/O.
@@ -96,8 +96,8 @@ final class TailPlan {
         }
         @Nullable Fence fence = view.fences().get(number);
         if (fence == null || !view.counts(fence) || !fence.keyGroups().contains(keyGroup)) {
-            return Optional.of(
-                    "the log of attempt " + number + ", in which key group " + keyGroup + " of the checkpoint ends, is gone");
+            return Optional.of("the log of attempt " + number + ", in which key group " + keyGroup
+                    + " of the checkpoint ends, is gone");
         }
         return Optional.empty();
     }
@@ -107,7 +107,8 @@ final class TailPlan {
         long[] from = new long[floors.length];
         for (int i = 0; i < from.length; i++) {
             int keyGroup = keyGroups.first() + i;
-            boolean isBehindFloor = fence.number() >= floors[i] && fence.keyGroups().contains(keyGroup);
+            boolean isBehindFloor =
+                    fence.number() >= floors[i] && fence.keyGroups().contains(keyGroup);
             from[i] = isBehindFloor ? start(fence.number(), positions.get(keyGroup)) : LogSlice.NOTHING;
         }
         return from;

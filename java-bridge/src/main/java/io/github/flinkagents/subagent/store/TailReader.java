@@ -11,10 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -64,7 +64,8 @@ final class TailReader {
         if (missing.isPresent() && !settings.allowLostTail()) {
             throw new StoreException(
                     ErrorCode.STORE_LOST,
-                    "The embedded store in " + fences.folder() + " has lost records that the restore needs: " + missing.get()
+                    "The embedded store in " + fences.folder() + " has lost records that the restore needs: "
+                            + missing.get()
                             + ". Restore from one of the last " + settings.retainedCheckpoints()
                             + " checkpoints (store.retained-checkpoints), or set store.allow-lost-tail: true, which"
                             + " repeats the calls whose records are gone");
