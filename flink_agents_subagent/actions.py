@@ -153,6 +153,9 @@ def _check_config(name: str, config: Any) -> None:
 def _takes(function: Callable[..., Any], count: int) -> bool:
     try:
         inspect.signature(function).bind(*[None] * count)
+    except ValueError:
+        # Some built-in functions do not tell their signature.
+        return True
     except TypeError:
         return False
     return True

@@ -55,7 +55,7 @@ class Agent:
         Raises:
             DefinitionError: The name is taken, or function, events, condition or config cannot be used.
         """
-        _check_name("action", name)
+        _check_name("an action", name)
         if name in self._added_actions or name in _methods_of(type(self)):
             raise DefinitionError(
                 f"agent {self.name!r} already has an action {name!r}; give the second one another name"
@@ -73,7 +73,7 @@ class Agent:
         Raises:
             DefinitionError: The name is taken within its type, or the resource is none of this type (R2).
         """
-        _check_name("resource", name)
+        _check_name("a resource", name)
         check_resource(name, resource_type, resource)
         if (name, resource_type) in self._added_resources:
             raise DefinitionError(
@@ -132,4 +132,4 @@ def _methods_of(agent_class: type[Agent]) -> dict[str, Any]:
 
 def _check_name(what: str, name: Any) -> None:
     if not isinstance(name, str) or not name.strip():
-        raise DefinitionError(f"the name of a {what} is {name!r}; give a text that is not blank")
+        raise DefinitionError(f"the name of {what} is {name!r}; give a text that is not blank")
