@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any, Literal, TypeAlias
 
-import cloudpickle
 from pydantic_core import PydanticSerializationError, to_json
 
 from flink_agents_subagent._engine.encoding import Record
+from flink_agents_subagent._plan.by_value import ByValuePickler
 from flink_agents_subagent._plan.reference import type_name
 from flink_agents_subagent.errors import DefinitionError, NotExpressibleError
 
@@ -128,11 +128,11 @@ def _unpickler(types: Types) -> Callable[[bytes], Any]:
     return decode
 
 
-class _Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]  # cloudpickle ships no types
+class _Pickler(ByValuePickler):
     """Names classes that came by value, and adds their code for a reader that does not know the name."""
 
     def __init__(self, file: io.BytesIO, codes: Callable[[type[Any]], bytes], types: Types) -> None:
-        super().__init__(file, protocol=_PROTOCOL)
+        super().__init__(file)
         self._codes = codes
         self._types = types
 
@@ -152,7 +152,9 @@ def _pickler(types: Types) -> Callable[[Any], bytes]:
 
     def code_of(cls: type[Any]) -> bytes:
         if cls not in codes:
-            codes[cls] = cloudpickle.dumps(cls, _PROTOCOL)
+            file = io.BytesIO()
+            ByValuePickler(file).dump(cls)
+            codes[cls] = file.getvalue()
         return codes[cls]
 
     def by_value(value: Any) -> bytes:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from flink_agents_subagent._plan.reference import interpreter, type_name
 from flink_agents_subagent.errors import DefinitionError
 
-__all__ = ["Shipment", "pack", "types_of", "unpack"]
+__all__ = ["ByValuePickler", "Shipment", "pack", "types_of", "unpack"]
 
 _PROTOCOL = 5
 _DEPTH = 4
@@ -73,11 +73,27 @@ def unpack(blob: bytes) -> Shipment:
 _pickling_errors = (pickle.PicklingError, TypeError, ValueError, AttributeError, NotImplementedError, RecursionError)
 
 
-class _RecordingPickler(cloudpickle.CloudPickler):  # type: ignore[misc]  # cloudpickle ships no types
-    """Keeps the classes that cloudpickle takes apart instead of naming them."""
+# Marks such as `MISSING`, which dataclasses compares by identity; cloudpickle before 3.1.1 makes copies of them.
+_MARKS = {id(mark): name for name, mark in vars(dataclasses).items() if type(mark).__module__ == "dataclasses"}
+
+
+class ByValuePickler(cloudpickle.CloudPickler):  # type: ignore[misc]  # cloudpickle ships no types
+    """Pickles what cannot be imported by value, dataclasses such that they are dataclasses again."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=_PROTOCOL)
+
+    def reducer_override(self, thing: Any) -> Any:
+        """Name a mark of dataclasses; everything else is cloudpickle's."""
+        mark = _MARKS.get(id(thing))
+        return super().reducer_override(thing) if mark is None else (getattr, (dataclasses, mark))
+
+
+class _RecordingPickler(ByValuePickler):
+    """Keeps the classes that cloudpickle takes apart instead of naming them."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
         self.classes: list[type[Any]] = []
 
     def reducer_override(self, thing: Any) -> Any:
