@@ -22,7 +22,7 @@ _FORBIDDEN_MODULES = frozenset(
         "_thread", "urllib", "http",
     }
 )  # fmt: skip
-_ALLOWED_NAMES = frozenset({"threading.get_ident"})
+_ALLOWED_NAMES = frozenset({"random.Random", "threading.get_ident"})
 _FORBIDDEN_ATTRIBUTES = {
     "asyncio": {
         "create_subprocess_exec", "create_subprocess_shell", "get_event_loop", "new_event_loop", "open_connection",

@@ -1,0 +1,119 @@
+"""The durable call of a `def` action: the one thing that blocks the task thread (E3.16)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from flink_agents_subagent._engine import metric
+from flink_agents_subagent._engine.call_spec import Identity, identify, is_coroutine_function
+from flink_agents_subagent._engine.outcome import encode_error, encode_value, outcome_of
+from flink_agents_subagent._engine.record import Kind, Record
+from flink_agents_subagent._engine.slot import describe_call, identity_text
+from flink_agents_subagent.context import DurableCall
+from flink_agents_subagent.errors import ContextMisuseError
+
+if TYPE_CHECKING:
+    from flink_agents_subagent._engine.execution import Execution
+
+__all__ = ["execute_blocking"]
+
+
+def execute_blocking(execution: Execution, call: DurableCall) -> Any:
+    """Return the recorded outcome of the next slot, or make the call and record it durably before returning."""
+    action = execution.action.name
+    for function in (call.func, call.reconciler):
+        if is_coroutine_function(function):
+            raise ContextMisuseError(
+                f"ctx.durable_execute in the `def` action {action!r} was given the coroutine function {function!r}; "
+                "declare the action async def and await ctx.durable_execute_async"
+            )
+    identity = identify(call.func, call.args, call.kwargs, call.durable_id)
+    slot = execution.slots_used
+    execution.slots_used += 1
+    blocking = _BlockingCall(execution, slot, identity)
+    outcome = blocking.find("o")
+    if outcome is not None:
+        execution.core.count(metric.CALLS_REPLAYED, identity.function_id)
+    else:
+        outcome = blocking.make(call)
+    blocking.take(outcome)
+    delivered = outcome_of(execution.core, outcome, blocking.name, None)
+    if delivered.error is not None:
+        raise delivered.error
+    return delivered.value
+
+
+class _BlockingCall:
+    """One slot of a `def` action."""
+
+    __slots__ = ("_core", "_execution", "_identity", "_run", "_slot", "name")
+
+    def __init__(self, execution: Execution, slot: int, identity: Identity) -> None:
+        self._execution = execution
+        self._core = execution.core
+        self._run = execution.run
+        self._slot = slot
+        self._identity = identity
+        self.name = describe_call(identity.function_id, slot, execution.action.name)
+
+    def find(self, kind: Kind) -> Record | None:
+        """Return what the journal holds for the slot; a record of another call is a mismatch (E3.7)."""
+        record = self._run.need_journal().find(kind, self._execution.ordinal, self._slot)
+        if record is None:
+            return None
+        identity = self._identity
+        if record.identity() == (identity.function_id, identity.fingerprint):
+            return record
+        self._run.mismatched(
+            f"{self.name}: the journal has {identity_text(*record.identity())}, "
+            f"the code calls {identity_text(identity.function_id, identity.fingerprint)}",
+            record.number,
+        )
+        return None
+
+    def make(self, call: DurableCall) -> Record:
+        """Make the call, or find out what became of it, and record the outcome."""
+        started_ms = self._core.ports.blocking.now()
+        function: Callable[[], Any] = functools.partial(call.func, *call.args, **call.kwargs)
+        name = metric.CALLS_STARTED
+        if call.reconciler is not None:
+            intent = self.find("i")
+            if intent is None:
+                self._commit(Record("i"))
+            else:
+                self.take(intent)
+                function, name = call.reconciler, metric.CALLS_RECONCILED
+        self._core.count(name, self._identity.function_id)
+        outcome = self._invoke(function)
+        self._commit(outcome)
+        ended_ms = self._core.ports.blocking.now()
+        self._core.observe(metric.MAILBOX_BLOCKED, self._identity.function_id, ended_ms - started_ms)
+        return outcome
+
+    def take(self, record: Record) -> None:
+        """Note that the action has the record, so that its turn of delivery is skipped (decision 0001)."""
+        record.is_taken = True
+        self._run.move_clock(record.time_ms)
+
+    def _invoke(self, function: Callable[[], Any]) -> Record:
+        core = self._core
+        core.leave()
+        try:
+            value = function()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the function raises is the outcome of the call
+            return Record("o", status="error", attempts=1, value=encode_error(core, error), live=error)
+        finally:
+            core.enter(self._execution)
+        return Record("o", status="ok", attempts=1, value=encode_value(core, value, self.name), live=value)
+
+    def _commit(self, record: Record) -> None:
+        record.execution = self._execution.ordinal
+        record.slot = self._slot
+        record.function_id = self._identity.function_id
+        record.fingerprint = self._identity.fingerprint
+        self._core.advance(self._core.ports.blocking.now())
+        self._run.commit(record, self.name)

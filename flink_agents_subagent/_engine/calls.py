@@ -1,0 +1,305 @@
+"""Runs durable calls: when each one starts, what its end means, time-outs, retries, capacity (E3.9–E3.11).
+
+Must not know how records are delivered: it turns what happens outside into records, and reacts to their delivery.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from flink_agents_subagent._engine import metric
+from flink_agents_subagent._engine.call_spec import is_coroutine_function
+from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.effects import (
+    CallOrigin,
+    CallOutcome,
+    CallRaised,
+    CallReturned,
+    CancelCall,
+    StartCall,
+)
+from flink_agents_subagent._engine.outcome import encode_attempt, encode_error, encode_value
+from flink_agents_subagent._engine.record import Record, Status
+from flink_agents_subagent._engine.slot import Slot, SlotState
+from flink_agents_subagent.context import RetryPolicy
+
+__all__ = ["CallDesk"]
+
+
+class _Pool:
+    """Places for calls of one kind, and the calls that wait for one, first come first served."""
+
+    __slots__ = ("abandoned", "limit", "running", "spare", "waiting")
+
+    def __init__(self, limit: int, spare: int) -> None:
+        self.limit = limit
+        self.spare = spare
+        """Calls that may be abandoned before they take places of others."""
+        self.running = 0
+        self.abandoned = 0
+        self.waiting: deque[Slot] = deque()
+
+    def has_room(self) -> bool:
+        return self.running + max(0, self.abandoned - self.spare) < self.limit
+
+
+class CallDesk:
+    """The durable calls of one engine.
+
+    Guarantee: a call starts at most once per attempt, in the order of release within its kind; its outcome is recorded once.
+    Thread: task thread.
+    """
+
+    __slots__ = ("_abandoned", "_blocking", "_core", "_coroutines", "_next_call", "_running")
+
+    def __init__(self, core: EngineCore) -> None:
+        settings = core.settings
+        self._core = core
+        self._blocking = _Pool(settings.call_threads, settings.max_abandoned_calls)
+        self._coroutines = _Pool(settings.max_concurrent_calls, 0)
+        self._running: dict[int, Slot] = {}
+        self._abandoned: dict[int, str] = {}
+        self._next_call = 1
+
+    # Starting
+
+    def release(self, slot: Slot) -> None:
+        """Let a call go ahead: replay is over, and nothing that is recorded decides it."""
+        if slot.batch is None:
+            self._begin(slot)
+            return
+        slot.state = SlotState.BATCHED
+        slot.batch.waiting.append(slot)
+        self._take_turns(slot)
+
+    def intent_acknowledged(self, slot: Slot) -> None:
+        """Start a call whose intent is durable (E3.6)."""
+        if slot.state is SlotState.INTENDED:
+            self._enqueue(slot)
+
+    def attempt_acknowledged(self, slot: Slot, record: Record) -> None:
+        """Pause, then make the next attempt: the failed one is durable (E3.9)."""
+        slot.attempts = record.attempts
+        retry = slot.spec.retry
+        slot.retry_at_ms = record.time_ms + (0 if retry is None else pause_ms(retry, record.attempts))
+        if slot.state is SlotState.PAUSED:
+            self._resume_later(slot)
+
+    def _take_turns(self, slot: Slot) -> None:
+        batch = slot.batch
+        while batch is not None and batch.waiting and batch.running < batch.limit:
+            following = batch.waiting.popleft()
+            if following.state is SlotState.BATCHED:
+                batch.running += 1
+                following.holds_turn = True
+                self._begin(following)
+
+    def _begin(self, slot: Slot) -> None:
+        spec = slot.spec
+        if spec.timeout_ms is not None:
+            when_ms = self._core.now_ms + spec.timeout_ms
+            slot.time_out = self._core.deadlines.add(when_ms, functools.partial(self._time_out, slot))
+        if spec.reconciler is not None and not slot.was_intended and slot.attempts == 0:
+            slot.state = SlotState.INTENDED
+            self._append(slot, Record("i"))
+        elif slot.was_intended:
+            self._enqueue(slot)
+        else:
+            slot.state = SlotState.PAUSED
+            self._resume_later(slot)
+
+    def _resume_later(self, slot: Slot) -> None:
+        if slot.retry_at_ms <= self._core.now_ms:
+            self._enqueue(slot)
+            return
+        slot.retry_timer = self._core.deadlines.add(slot.retry_at_ms, functools.partial(self._enqueue, slot))
+
+    def _enqueue(self, slot: Slot) -> None:
+        slot.retry_timer = None
+        # An intent that a replay found: the reconciler finds out what became of the call.
+        slot.is_reconciling = slot.was_intended and slot.spec.reconciler is not None
+        slot.was_intended = False
+        slot.state = SlotState.QUEUED
+        pool = self._pool(slot)
+        pool.waiting.append(slot)
+        self._core.count(metric.CALLS_WAITING, slot.label, 1)
+        self._fill(pool)
+
+    def _fill(self, pool: _Pool) -> None:
+        while pool.waiting and pool.has_room():
+            slot = pool.waiting.popleft()
+            if slot.state is SlotState.QUEUED:
+                self._core.count(metric.CALLS_WAITING, slot.label, -1)
+                pool.running += 1
+                self._start(slot)
+
+    def _start(self, slot: Slot) -> None:
+        call = slot.call = self._next_call
+        self._next_call += 1
+        slot.state = SlotState.RUNNING
+        slot.started_ms = self._core.now_ms
+        self._running[call] = slot
+        name = metric.CALLS_RECONCILED if slot.is_reconciling else metric.CALLS_STARTED
+        self._core.count(name, slot.label)
+        self._core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
+        self._core.effects.append(StartCall(call, _function(slot), _is_coroutine(slot), slot.label, self._origin(slot)))
+
+    @staticmethod
+    def _origin(slot: Slot) -> CallOrigin:
+        run, spec = slot.execution.run, slot.spec
+        return CallOrigin(
+            run.key,
+            run.need_journal().run_number,
+            slot.execution.ordinal,
+            slot.number,
+            spec.function_id,
+            spec.fingerprint,
+            slot.attempts + 1,
+            spec.reconciler is not None,
+            slot.is_reconciling,
+        )
+
+    # Ending
+
+    def complete(self, call: int, outcome: CallOutcome) -> None:
+        """Take the end of a call: record its outcome, or the failed attempt."""
+        slot = self._running.pop(call, None)
+        if slot is None:
+            self._late(call)
+            return
+        self._leave(slot)
+        self._core.observe(metric.CALL_LATENCY, slot.label, self._core.now_ms - slot.started_ms)
+        if isinstance(outcome, CallReturned):
+            self._record_value(slot, outcome.value)
+        elif self._may_retry(slot, outcome):
+            slot.state = SlotState.PAUSED
+            self._core.count(metric.CALLS_RETRIED, slot.label)
+            self._append(slot, Record("a", attempts=slot.attempts + 1, value=encode_attempt(outcome.error)))
+        else:
+            self._record_error(slot, outcome.error)
+
+    def cancel(self, slot: Slot) -> None:
+        """Cancel a call that is not decided: nothing is sent any more, what runs is stopped or abandoned (E3.11)."""
+        if not slot.is_decided:
+            self._core.count(metric.CALLS_CANCELLED, slot.label)
+            self._stop(slot)
+        slot.state = SlotState.CLOSED
+        self._settle(slot)
+
+    def _late(self, call: int) -> None:
+        label = self._abandoned.pop(call, None)
+        if label is not None:
+            self._blocking.abandoned -= 1
+            self._core.count(metric.ABANDONED_CALLS_RUNNING, label, -1)
+            self._core.count(metric.LATE_RESULTS, label)
+            self._fill(self._blocking)
+
+    def _may_retry(self, slot: Slot, outcome: CallRaised) -> bool:
+        retry = slot.spec.retry
+        return (
+            retry is not None
+            and not slot.is_reconciling
+            and isinstance(outcome.error, retry.retry_on)
+            and slot.attempts + 1 < retry.max_attempts
+        )
+
+    def _time_out(self, slot: Slot) -> None:
+        slot.time_out = None
+        self._core.count(metric.CALLS_TIMED_OUT, slot.label)
+        self._stop(slot)
+        spec = slot.spec
+        if spec.on_timeout is not None:
+            self._convert(slot, spec.on_timeout)
+            return
+        self._record(slot, "timeout", b"", None)
+
+    def _stop(self, slot: Slot) -> None:
+        if slot.state is SlotState.RUNNING:
+            del self._running[slot.call]
+            self._core.effects.append(CancelCall(slot.call))
+            if not _is_coroutine(slot):
+                self._abandoned[slot.call] = slot.label
+                self._blocking.abandoned += 1
+                self._core.count(metric.CALLS_ABANDONED, slot.label)
+                self._core.count(metric.ABANDONED_CALLS_RUNNING, slot.label, 1)
+            self._leave(slot)
+        elif slot.state is SlotState.QUEUED:
+            self._core.count(metric.CALLS_WAITING, slot.label, -1)
+        if slot.retry_timer is not None:
+            self._core.deadlines.cancel(slot.retry_timer)
+            slot.retry_timer = None
+
+    def _leave(self, slot: Slot) -> None:
+        self._core.count(metric.CALLS_IN_FLIGHT, slot.label, -1)
+        pool = self._pool(slot)
+        pool.running -= 1
+        # The slot must not look queued or running while others are started.
+        slot.state = SlotState.PAUSED
+        self._fill(pool)
+
+    def _settle(self, slot: Slot) -> None:
+        if slot.time_out is not None:
+            self._core.deadlines.cancel(slot.time_out)
+            slot.time_out = None
+        if slot.holds_turn and slot.batch is not None:
+            slot.holds_turn = False
+            slot.batch.running -= 1
+            self._take_turns(slot)
+
+    # Recording
+
+    def _record_value(self, slot: Slot, value: object) -> None:
+        self._record(slot, "ok", encode_value(self._core, value, slot.describe()), value)
+
+    def _record_error(self, slot: Slot, error: BaseException) -> None:
+        if slot.spec.on_error is not None:
+            self._convert(slot, functools.partial(slot.spec.on_error, error))
+            return
+        self._record(slot, "error", encode_error(self._core, error), error)
+
+    def _convert(self, slot: Slot, make_value: Callable[[], Any]) -> None:
+        """Record what the sub-agent makes of a failure; what it lets through is the outcome."""
+        try:
+            value = make_value()
+        except Exception as error:  # noqa: BLE001 - the sub-agent's own code, and its failure is a recorded fact
+            self._record(slot, "error", encode_error(self._core, error), error)
+            return
+        self._record_value(slot, value)
+
+    def _record(self, slot: Slot, status: Status, value: bytes, live: object) -> None:
+        slot.state = SlotState.RECORDED
+        self._append(slot, Record("o", status=status, attempts=slot.attempts + 1, value=value, live=live))
+        self._settle(slot)
+
+    def _append(self, slot: Slot, record: Record) -> None:
+        record.execution = slot.execution.ordinal
+        record.slot = slot.number
+        record.function_id = slot.spec.function_id
+        record.fingerprint = slot.spec.fingerprint
+        slot.execution.run.append(record, slot.describe())
+
+    def _pool(self, slot: Slot) -> _Pool:
+        return self._coroutines if _is_coroutine(slot) else self._blocking
+
+
+def pause_ms(retry: RetryPolicy, attempts: int) -> int:
+    """Return how long to wait after so many failed attempts."""
+    longest = retry.max_interval.total_seconds()
+    try:
+        pause = retry.initial.total_seconds() * retry.factor ** (attempts - 1)
+    except OverflowError:
+        pause = longest
+    return round(min(pause, longest) * 1000)
+
+
+def _function(slot: Slot) -> Callable[[], object]:
+    return slot.spec.reconciler if slot.is_reconciling and slot.spec.reconciler is not None else slot.spec.func
+
+
+def _is_coroutine(slot: Slot) -> bool:
+    if slot.is_reconciling:
+        return is_coroutine_function(slot.spec.reconciler)
+    return slot.spec.is_coroutine

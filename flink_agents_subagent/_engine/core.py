@@ -1,0 +1,213 @@
+"""What all parts of one engine share: effects, time, ports, codec, faults. Must not know what runs and calls do."""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import TYPE_CHECKING, NoReturn
+
+from flink_agents_subagent._engine import metric
+from flink_agents_subagent._engine.deadlines import Deadlines
+from flink_agents_subagent._engine.effects import (
+    Append,
+    Count,
+    Effect,
+    EnginePorts,
+    FailTask,
+    Observe,
+    SetTimer,
+    WriteMemory,
+    WriteRunNumber,
+)
+from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec
+from flink_agents_subagent._engine.faults import EngineStopped
+from flink_agents_subagent._engine.record import Record, encode_record
+from flink_agents_subagent._engine.settings import EngineSettings
+from flink_agents_subagent._engine.unclaimed import UnclaimedJournals
+from flink_agents_subagent._plan.compiled import CompiledAgent
+from flink_agents_subagent.errors import EngineError, RecordTooLargeError, StoreError
+
+if TYPE_CHECKING:
+    from flink_agents_subagent._engine.calls import CallDesk
+    from flink_agents_subagent._engine.execution import Execution
+    from flink_agents_subagent._engine.run import Run
+
+__all__ = ["EngineCore"]
+
+
+class EngineCore:
+    """One engine's shared state.
+
+    Thread: task thread.
+    """
+
+    __slots__ = (
+        "_memory_written",
+        "_next_seq",
+        "_numbers_written",
+        "agent",
+        "awaiting",
+        "calls",
+        "codec",
+        "current",
+        "deadlines",
+        "effects",
+        "failure",
+        "now_ms",
+        "ports",
+        "settings",
+        "thread",
+        "unclaimed",
+    )
+
+    calls: CallDesk
+
+    def __init__(self, agent: CompiledAgent, settings: EngineSettings, ports: EnginePorts) -> None:
+        self.agent = agent
+        self.settings = settings
+        self.ports = ports
+        self.codec = ValueCodec(TypeRegistry(agent.types), allow_pickle=settings.journal_pickle == "allow")
+        self.deadlines = Deadlines()
+        self.unclaimed = UnclaimedJournals()
+        self.effects: list[Effect] = []
+        self.awaiting: dict[int, tuple[Run, Record, int]] = {}
+        """By sequence number: the records that the store has not acknowledged, and when they were appended."""
+        self.now_ms = 0
+        self.failure: BaseException | None = None
+        self.current: Execution | None = None
+        """The execution whose code runs right now; its context, and no other, may be used (E3.12)."""
+        self.thread = 0
+        self._next_seq = 1
+        # What the host has not performed yet must be visible to reads of the same command.
+        self._memory_written: dict[bytes, dict[str, bytes | None]] = {}
+        self._numbers_written: dict[bytes, int] = {}
+
+    # Time
+
+    def advance(self, now_ms: int) -> None:
+        """Take the time of a command; engine time never goes back, whatever the machine's clock does."""
+        self.now_ms = max(self.now_ms, now_ms)
+
+    # Faults
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Stop the engine for good and unwind."""
+        if self.failure is None:
+            self.failure = error
+            self.effects.append(FailTask(error))
+        raise EngineStopped
+
+    def check(self) -> None:
+        """Unwind again when an author's code has swallowed a fault."""
+        if self.failure is not None:
+            raise EngineStopped
+
+    # The author's code
+
+    def enter(self, execution: Execution) -> None:
+        """Note whose code runs from here on."""
+        self.current = execution
+        self.thread = get_ident()
+
+    def leave(self) -> None:
+        """Note that no author's code runs."""
+        self.current = None
+
+    # Effects
+
+    def count(self, name: str, label: str = "", amount: int = 1) -> None:
+        """Add to a counter."""
+        self.effects.append(Count(name, label, amount))
+
+    def observe(self, name: str, label: str, value_ms: int) -> None:
+        """Add to a histogram."""
+        self.effects.append(Observe(name, label, value_ms))
+
+    def take_effects(self) -> list[Effect]:
+        """Hand over what the host has to do."""
+        deadline_ms = self.deadlines.take_request() if self.failure is None else None
+        if deadline_ms is not None:
+            self.effects.append(SetTimer(deadline_ms))
+        effects, self.effects = self.effects, []
+        if self._memory_written:
+            self._memory_written = {}
+        if self._numbers_written:
+            self._numbers_written = {}
+        return effects
+
+    # Keyed state
+
+    def read_memory(self, key: bytes, path: str) -> bytes | None:
+        """Return an entry of keyed state as it is once all effects are performed."""
+        written = self._memory_written.get(key)
+        if written is not None and path in written:
+            return written[path]
+        return self.ports.keyed.read(key, path)
+
+    def write_memory(self, key: bytes, entries: dict[str, bytes | None]) -> None:
+        """Write entries of keyed state."""
+        self._memory_written.setdefault(key, {}).update(entries)
+        self.effects.append(WriteMemory(key, entries))
+
+    def run_number(self, key: bytes) -> int:
+        """Return the highest run number of a key."""
+        number = self._numbers_written.get(key)
+        return self.ports.keyed.run_number(key) if number is None else number
+
+    def write_run_number(self, key: bytes, number: int) -> None:
+        """Keep the highest run number of a key."""
+        self._numbers_written[key] = number
+        self.effects.append(WriteRunNumber(key, number))
+
+    # The store
+
+    def make_append(self, key: bytes, run_number: int, record: Record, call: str) -> Append:
+        """Return a record as the store takes it.
+
+        Args:
+            key: The run's key.
+            run_number: The run's number.
+            record: Numbered.
+            call: What is recorded, for the message.
+        """
+        payload = encode_record(record)
+        if len(payload) > self.settings.max_record_bytes:
+            self.fail(
+                RecordTooLargeError(
+                    f"the record of {call} has {len(payload)} bytes, more than journal.max-record-bytes = "
+                    f"{self.settings.max_record_bytes}; return less, or raise the option and the store's own limit"
+                )
+            )
+        seq = self._next_seq
+        self._next_seq += 1
+        self.count(metric.JOURNAL_RECORDS)
+        self.count(metric.JOURNAL_BYTES, "", len(payload))
+        return Append(seq, key, run_number, record.number, payload)
+
+    def append(self, run: Run, append: Append, record: Record) -> None:
+        """Hand a record to the store; its delivery follows the acknowledgement."""
+        self.awaiting[append.seq] = (run, record, self.now_ms)
+        self.effects.append(append)
+
+    def commit(self, run: Run, append: Append, call: str) -> None:
+        """Make a record durable now, after every record of the run that the host has not been given yet (S1.2)."""
+        earlier = [
+            effect for effect in self.effects if isinstance(effect, Append) and self.awaiting[effect.seq][0] is run
+        ]
+        if earlier:
+            taken = {effect.seq for effect in earlier}
+            self.effects = [
+                effect for effect in self.effects if not (isinstance(effect, Append) and effect.seq in taken)
+            ]
+        try:
+            for effect in earlier:
+                self.ports.blocking.commit(effect)
+                _, record, _ = self.awaiting.pop(effect.seq)
+                record.is_acknowledged = True
+            self.ports.blocking.commit(append)
+        except EngineError as error:
+            error.args = (f"{call} could not be recorded: {error}",)
+            self.fail(error)
+        except Exception as error:  # noqa: BLE001 - whatever the host raises, the author's code must not go on
+            fault = StoreError(f"{call} could not be recorded: {type(error).__name__}: {error}")
+            fault.__cause__ = error
+            self.fail(fault)

@@ -1,0 +1,193 @@
+"""One action handling one event: what every kind of execution has. Owns no journal and no loop."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from flink_agents_subagent._engine.context import ExecutionContext
+from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.effects import Emit
+from flink_agents_subagent._engine.faults import EngineStopped
+from flink_agents_subagent._engine.memory import Entry
+from flink_agents_subagent._engine.record import Record
+from flink_agents_subagent._plan.compiled import CompiledAction
+from flink_agents_subagent.errors import ContextMisuseError
+from flink_agents_subagent.events import Event, OutputEvent
+
+if TYPE_CHECKING:
+    from flink_agents_subagent._engine.run import Run
+
+__all__ = ["DefExecution", "Execution", "FinishedExecution", "Mismatch", "VisitLog"]
+
+_log = logging.getLogger(__name__)
+
+
+class Mismatch(Exception):  # noqa: N818 - control flow between an execution and its run
+    """A record does not fit the execution; the text says why."""
+
+
+class VisitLog(NamedTuple):
+    """What an execution did in one step: enough to repeat it without running it (E4.5)."""
+
+    step: int
+    events: list[Event | None]
+    """In the order of sending; None stands for an output, which has left the operator."""
+    short_term: Mapping[str, Entry]
+    sensory: Mapping[str, Entry]
+
+
+class Execution(ABC):
+    """One action handling one event."""
+
+    __slots__ = (
+        "action",
+        "core",
+        "digest",
+        "event",
+        "event_ordinal",
+        "events",
+        "is_done",
+        "is_sealed",
+        "log",
+        "ordinal",
+        "outputs",
+        "outputs_before",
+        "run",
+        "slots_used",
+    )
+
+    is_logged = True
+    """Whether its visits are to be logged."""
+
+    def __init__(self, run: Run, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> None:
+        self.run = run
+        self.core: EngineCore = run.core
+        self.ordinal = ordinal
+        self.action = action
+        self.event = event
+        self.event_ordinal = event_ordinal
+        self.events: list[Event | None] = []
+        """Sent in the present visit."""
+        self.log: list[VisitLog] = []
+        self.outputs = 0
+        self.outputs_before = 0
+        """Outputs that left before the barrier of the restored checkpoint; as many are suppressed (E1.9)."""
+        self.slots_used = 0
+        self.digest: bytes | None = None
+        self.is_done = False
+        self.is_sealed = False
+
+    @abstractmethod
+    def visit(self) -> None:
+        """Go on until there is nothing left to do now (E2.2)."""
+
+    @abstractmethod
+    def deliver(self, record: Record) -> None:
+        """Take a record of one of its slots or timers; raises `Mismatch` when there is no such slot or timer."""
+
+    def expects(self, record: Record, /) -> bool:
+        """Tell whether the record is of a slot or timer that there is, without taking it."""
+        return record.slot < self.slots_used
+
+    def prepare(self) -> None:  # noqa: B027 - only what can suspend has something to do
+        """Be ready for what comes next from outside: called when the run is idle and nothing is left to replay."""
+
+    def can_go_on(self) -> bool:
+        """Tell whether a call or a timer can wake the execution."""
+        return True
+
+    def abandon(self, *, is_final: bool) -> None:  # noqa: ARG002 - only what can suspend has open calls
+        """Be torn down without an end; `is_final` when the run will not be repeated, so that its calls are cancelled (I7)."""
+        self.is_sealed = True
+
+    def send(self, event: Event) -> None:
+        """Send an event; outputs leave at once, others are routed when the visit ends."""
+        if not isinstance(event, OutputEvent):
+            self.events.append(event)
+            return
+        self.events.append(None)
+        self.outputs += 1
+        if self.outputs > self.outputs_before:
+            self.core.effects.append(Emit(event.output, self.run.timestamp, False, self.run.key))
+
+    def refuse_use(self, name: str) -> ContextMisuseError:
+        """Return why `ctx.<name>` cannot be used now."""
+        what = f"ctx.{name} of action {self.action.name!r}"
+        if self.is_sealed:
+            _log.info(
+                "refused a call of a context whose action has ended", extra={"action": self.action.name, "call": name}
+            )
+            return ContextMisuseError(
+                f"{what} was used after the action had ended; nothing is sent or recorded any more"
+            )
+        return ContextMisuseError(
+            f"{what} was used outside the action, from a durable function or another thread; "
+            "give the function what it needs as arguments, and use its result in the action"
+        )
+
+
+class DefExecution(Execution):
+    """An execution of a `def` action: its only visit runs it to its end (E2.6)."""
+
+    __slots__ = ()
+
+    def visit(self) -> None:
+        """Run the action."""
+        core = self.core
+        core.enter(self)
+        try:
+            contextvars.Context().run(self.action.function, self.event, ExecutionContext(self))
+        except (EngineStopped, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # noqa: BLE001 - the boundary of the author's code
+            self._end()
+            core.check()
+            self.run.action_failed(self.action.name, error)
+            return
+        finally:
+            self._end()
+        core.check()
+
+    def deliver(self, record: Record) -> None:
+        """Refuse: the action has ended, and it takes its outcomes itself."""
+        raise Mismatch(f"the action has ended without making the call in slot {record.slot}")
+
+    def _end(self) -> None:
+        self.core.leave()
+        self.is_done = self.is_sealed = True
+
+
+class FinishedExecution(Execution):
+    """An execution that had ended before the restored checkpoint: its log is applied, its code does not run (E4.5)."""
+
+    __slots__ = ("_applied",)
+
+    is_logged = False
+
+    def restore(self, log: list[VisitLog], outputs: int) -> None:
+        """Take what the checkpoint says of it."""
+        self.log = log
+        self.outputs = self.outputs_before = outputs
+        self.is_sealed = True
+        self._applied = 0
+
+    def visit(self) -> None:
+        """Repeat what it did up to this step."""
+        log, step = self.log, self.run.step
+        while self._applied < len(log) and log[self._applied].step <= step:
+            visit = log[self._applied]
+            self._applied += 1
+            self.events.extend(visit.events)
+            self.run.replay_writes(visit)
+        self.is_done = self._applied == len(log)
+
+    def deliver(self, record: Record) -> None:
+        """Accept: what the record meant is in the log."""
+
+    def expects(self, _: Record, /) -> bool:
+        """Accept every record, as `deliver` does."""
+        return True

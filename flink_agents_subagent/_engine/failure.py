@@ -1,0 +1,53 @@
+"""What an action's failure is called: errors, dead letters, keys in messages (E1.8). Decides nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.encoding import key_value
+from flink_agents_subagent.errors import ActionError, ContextMisuseError
+
+if TYPE_CHECKING:
+    from flink_agents_subagent._engine.run import Run
+
+__all__ = ["action_error", "dead_letter", "key_text", "stuck"]
+
+
+def key_text(core: EngineCore, key: bytes) -> str:
+    """Return a key for messages: as it is, or hashed unless the option `log-keys` is set."""
+    if core.settings.log_keys:
+        return repr(key_value(key))
+    return f"#{hashlib.blake2b(key, digest_size=6).hexdigest()}"
+
+
+def action_error(run: Run, action: str, error: BaseException) -> ActionError:
+    """Return the error that says where an exception escaped; the exception is its cause."""
+    number = "without number" if run.journal is None else str(run.journal.run_number)
+    failure = ActionError(
+        f"action {action!r} of agent {run.core.agent.name!r} failed for key {key_text(run.core, run.key)}, "
+        f"run {number}: {type(error).__name__}: {error}"
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def dead_letter(run: Run, action: str, error: BaseException, value: object) -> dict[str, Any]:
+    """Return what the dead-letter side output gets for an input (decision 0005)."""
+    return {
+        "agent": run.core.agent.name,
+        "action": action,
+        "key": key_value(run.key),
+        "input": value,
+        "error_type": type(error).__name__,
+        "error_message": str(error),
+    }
+
+
+def stuck() -> ContextMisuseError:
+    """Return why an action that waits for nothing that can happen is ended."""
+    return ContextMisuseError(
+        "the action waits, but no durable call is in flight and no timer is set, so that nothing will ever wake it; "
+        "await what it started, or set what it waits for"
+    )

@@ -1,0 +1,82 @@
+"""The journal of one run: numbering, what waits for the store, what is still to be replayed. Knows no execution."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from flink_agents_subagent._engine.record import Kind, Record, surviving
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """The records of one run, in order, and how far they have been delivered.
+
+    Invariants: `records` holds what a later replay must see, undelivered records included; `replay` and `awaiting` hold the
+    undelivered ones, restored and live; every record of `replay` comes before every record of `awaiting`.
+    """
+
+    __slots__ = ("_last_number", "_new_markers", "awaiting", "markers", "records", "replay", "run_number")
+
+    def __init__(
+        self, run_number: int, records: Iterable[Record] = (), markers: Iterable[tuple[int, str]] = ()
+    ) -> None:
+        """Continue a journal; `markers` are those that no record carries yet."""
+        self.run_number = run_number
+        self.records = surviving(records)
+        self.replay = deque(self.records)
+        self.awaiting: deque[Record] = deque()
+        self._last_number = self.records[-1].number if self.records else 0
+        self._new_markers = list(markers)
+        self.markers = {marker for record in self.records for marker in record.markers}
+        self.markers.update(self._new_markers)
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether a recorded fact is still to be delivered."""
+        return bool(self.replay)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no record was ever appended."""
+        return self._last_number == 0
+
+    def append(self, record: Record) -> None:
+        """Number a record and put it behind all others."""
+        self._last_number += 1
+        record.number = self._last_number
+        if self._new_markers:
+            record.markers = tuple(self._new_markers)
+            self._new_markers.clear()
+        self.records.append(record)
+        self.awaiting.append(record)
+
+    def next_acknowledged(self) -> Record | None:
+        """Take the next record whose turn of delivery has come, None while the store has not acknowledged it (E2.2)."""
+        if self.awaiting and self.awaiting[0].is_acknowledged:
+            return self.awaiting.popleft()
+        return None
+
+    def find(self, kind: Kind, execution: int, slot: int) -> Record | None:
+        """Return an undelivered record of this kind for a slot, None when there is none."""
+        for record in self.replay:
+            if record.execution == execution and record.slot == slot and record.kind == kind:
+                return record
+        return None
+
+    def discard_from(self, number: int) -> None:
+        """Forget every replayed record from this number on (E3.7)."""
+        self.records = [record for record in self.records if record.number < number]
+        self.replay = deque(record for record in self.replay if record.number < number)
+        self.markers = {marker for record in self.records for marker in record.markers}
+        self.markers.update(self._new_markers)
+
+    def add_marker(self, execution: int, change_id: str) -> None:
+        """Note that a run passed a patch point; the next record carries it (E3.8)."""
+        self._new_markers.append((execution, change_id))
+        self.markers.add((execution, change_id))
+
+    def new_markers(self) -> Iterator[tuple[int, str]]:
+        """Return the markers that no record carries yet."""
+        return iter(self._new_markers)

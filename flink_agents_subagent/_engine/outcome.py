@@ -1,0 +1,75 @@
+"""Outcomes of calls as journal values, and back (E3.4, E3.5). Knows the codec; must not know when outcomes are recorded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.encoding.framing import dump_json
+from flink_agents_subagent._engine.record import Record
+from flink_agents_subagent.errors import DurableCallError, DurableTimeoutError, EncodingError
+
+__all__ = ["Delivered", "encode_attempt", "encode_error", "encode_value", "outcome_of"]
+
+_PLAIN = frozenset({bool, int, str, bytes})
+
+
+class Delivered(NamedTuple):
+    """An outcome as the action meets it: a value, or an exception."""
+
+    value: Any
+    error: BaseException | None
+
+
+def encode_value(core: EngineCore, value: object, call: str) -> bytes:
+    """Return the bytes of a call's value; a value that cannot be rebuilt stops the engine, with the call named."""
+    try:
+        return core.codec.encode(value)
+    except EncodingError as error:
+        core.fail(_about(call, error))
+
+
+def encode_error(core: EngineCore, error: BaseException) -> bytes:
+    """Return the bytes of a call's exception."""
+    return core.codec.encode_error(_deliverable(error))
+
+
+def encode_attempt(error: BaseException) -> bytes:
+    """Return what the record of a failed attempt says."""
+    return dump_json({"type": type(error).__qualname__, "message": str(error)})
+
+
+def outcome_of(core: EngineCore, record: Record, call: str, timeout_ms: int | None) -> Delivered:
+    """Return what a recorded outcome gives to the action: the same live and on replay.
+
+    Replay: containers and exceptions are rebuilt from the record in the first run as well, so that neither what the function
+    goes on to do with its result, nor a class that cannot be rebuilt, makes the first run differ from a later one.
+    """
+    if record.status == "timeout":
+        return Delivered(None, DurableTimeoutError(f"{call} did not finish within {timeout_ms} ms"))
+    try:
+        if record.status == "ok":
+            is_plain = type(record.live) in _PLAIN or (type(record.live) is float and math.isfinite(record.live))
+            return Delivered(record.live if is_plain else core.codec.decode(record.value), None)
+        error = core.codec.decode_error(record.value)
+    except EncodingError as unreadable:
+        core.fail(_about(call, unreadable))
+    if isinstance(record.live, BaseException):
+        # Where it was raised helps whoever reads the job's log, and no code branches on it.
+        error.__traceback__ = record.live.__traceback__
+        error.__cause__ = record.live.__cause__
+    return Delivered(None, error)
+
+
+def _deliverable(error: BaseException) -> BaseException:
+    """Return an exception that can be raised from an await without meaning something else there."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return DurableCallError(f"{type(error).__module__}.{type(error).__qualname__}", str(error))
+
+
+def _about(call: str, error: EncodingError) -> EncodingError:
+    named = EncodingError(f"{call}: {error}")
+    named.__cause__ = error
+    return named

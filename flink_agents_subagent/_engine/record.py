@@ -1,0 +1,151 @@
+"""Journal records and their bytes (decision 0002). Knows the format; must not know runs, calls or stores."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from flink_agents_subagent._engine.encoding.framing import dump_json
+from flink_agents_subagent.errors import StoreCorruptError, UnknownVersionError
+
+__all__ = ["JournalHead", "Kind", "Record", "Status", "decode_record", "encode_record", "surviving"]
+
+Kind = Literal["i", "o", "a", "t", "r"]
+"""Intent, outcome, failed attempt, timer firing, reset."""
+Status = Literal["ok", "error", "timeout"]
+
+_VERSION: Final = 1
+_HEAD = struct.Struct(">BI")
+
+
+@dataclass(frozen=True, slots=True)
+class JournalHead:
+    """What the first record of a journal says about its run."""
+
+    input_fingerprint: bytes
+    started_ms: int
+
+
+@dataclass(slots=True)
+class Record:
+    """One entry of a journal.
+
+    `execution` and `slot` say what it belongs to: for a timer, `slot` is the timer's number in its execution. `number` is the
+    record's place in the journal and part of the store's envelope, not of the payload.
+    """
+
+    kind: Kind
+    execution: int = 0
+    slot: int = 0
+    time_ms: int = 0
+    function_id: str = ""
+    fingerprint: bytes = b""
+    status: Status | None = None
+    attempts: int = 0
+    value: bytes = b""
+    head: JournalHead | None = None
+    markers: Sequence[tuple[int, str]] = ()
+    discards_from: int = 0
+    number: int = 0
+    is_acknowledged: bool = False
+    is_taken: bool = False
+    """Whether a `def` action took the outcome before its turn came (decision 0001)."""
+    live: Any = None
+    """The outcome as this process saw it; saves decoding a plain value, and keeps an exception's traceback."""
+
+    def identity(self) -> tuple[str, bytes]:
+        """Return what must be equal on replay."""
+        return self.function_id, self.fingerprint
+
+    def stub(self) -> Record:
+        """Return the record as a checkpoint keeps it when nobody will read its value again."""
+        return Record(
+            self.kind,
+            self.execution,
+            self.slot,
+            self.time_ms,
+            status=self.status,
+            head=self.head,
+            markers=self.markers,
+            discards_from=self.discards_from,
+            number=self.number,
+        )
+
+
+def encode_record(record: Record) -> bytes:
+    """Return the payload of a record."""
+    header: dict[str, object] = {"k": record.kind, "e": record.execution, "s": record.slot, "t": record.time_ms}
+    if record.function_id:
+        header["f"] = record.function_id
+    if record.fingerprint:
+        header["p"] = record.fingerprint.hex()
+    if record.status is not None:
+        header["x"] = record.status
+    if record.attempts:
+        header["n"] = record.attempts
+    if record.discards_from:
+        header["c"] = record.discards_from
+    if record.markers:
+        header["m"] = record.markers
+    if record.head is not None:
+        header["h"] = {"i": record.head.input_fingerprint.hex(), "t": record.head.started_ms}
+    text = dump_json(header)
+    return _HEAD.pack(_VERSION, len(text)) + text + record.value
+
+
+def decode_record(number: int, payload: bytes, where: str) -> Record:
+    """Return the record with this payload.
+
+    Args:
+        number: Its place in the journal.
+        payload: What `encode_record` made, in this or an earlier release.
+        where: Address for messages.
+
+    Raises:
+        UnknownVersionError: A later release wrote it.
+        StoreCorruptError: The bytes are damaged.
+    """
+    if payload and payload[0] != _VERSION:
+        raise UnknownVersionError(
+            f"{where} has format version {payload[0]}, this release reads version {_VERSION}; run the release that wrote it"
+        )
+    try:
+        _, length = _HEAD.unpack_from(payload)
+        end = _HEAD.size + length
+        header = json.loads(payload[_HEAD.size : end].decode("utf-8"))
+        return _from_header(number, header, payload[end:])
+    except (struct.error, ValueError, LookupError, TypeError) as error:
+        raise StoreCorruptError(f"{where} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _from_header(number: int, header: dict[str, Any], value: bytes) -> Record:
+    head = header.get("h")
+    return Record(
+        kind=header["k"],
+        execution=header["e"],
+        slot=header["s"],
+        time_ms=header["t"],
+        function_id=header.get("f", ""),
+        fingerprint=bytes.fromhex(header.get("p", "")),
+        status=header.get("x"),
+        attempts=header.get("n", 0),
+        value=value,
+        head=None if head is None else JournalHead(bytes.fromhex(head["i"]), head["t"]),
+        markers=tuple((execution, change) for execution, change in header.get("m", ())),
+        discards_from=header.get("c", 0),
+        number=number,
+        is_acknowledged=True,
+    )
+
+
+def surviving(records: Iterable[Record]) -> list[Record]:
+    """Return the records that no later reset discarded, in order (E3.7)."""
+    kept: list[Record] = []
+    for record in records:
+        if record.kind == "r":
+            kept = [earlier for earlier in kept if earlier.number < record.discards_from]
+        kept.append(record)
+    return kept

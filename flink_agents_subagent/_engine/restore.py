@@ -1,0 +1,66 @@
+"""Puts checkpoint entries and the tail of the store together (E4.2–E4.4). Starts no run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flink_agents_subagent._engine.checkpoint import KeyEntry
+from flink_agents_subagent._engine.record import Record, decode_record, surviving
+from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
+
+__all__ = ["Restorer"]
+
+
+class Restorer:
+    """Collects what a restore brings, in any order, and gives it back by key.
+
+    Guarantee: a journal ends at the first gap in its record numbers (S1.2); a record that is there twice counts once (S1.3).
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[bytes, KeyEntry] = {}
+        self._tail: dict[bytes, dict[int, dict[int, bytes]]] = {}
+
+    def add_entry(self, key: bytes, entry: KeyEntry) -> None:
+        """Take the checkpoint entry of a key."""
+        self._entries[key] = entry
+
+    def add_record(self, key: bytes, run_number: int, record_number: int, payload: bytes) -> None:
+        """Take a record of the store's tail."""
+        self._tail.setdefault(key, {}).setdefault(run_number, {})[record_number] = payload
+
+    def keys(self) -> Iterator[tuple[bytes, KeyEntry, int]]:
+        """Return, by key, what is restored, and the highest run number in the tail (0: none)."""
+        for key in dict.fromkeys([*self._entries, *self._tail]):
+            entry = self._entries.get(key) or KeyEntry()
+            tail = self._tail.get(key, {})
+            highest = max(tail, default=0)
+            journals = {journal.run_number: journal for journal in entry.unclaimed}
+            for run_number in sorted(tail):
+                self._extend(entry, journals, run_number, tail[run_number])
+            entry.unclaimed = [journals[number] for number in sorted(journals)]
+            yield key, entry, highest
+
+    def _extend(
+        self, entry: KeyEntry, journals: dict[int, UnclaimedJournal], run_number: int, tail: dict[int, bytes]
+    ) -> None:
+        run = entry.run
+        if run is not None and run.run_number == run_number:
+            run.records = _continued(run.records, run_number, tail)
+            return
+        known = journals.get(run_number)
+        records = _continued([] if known is None else list(known.records), run_number, tail)
+        # Without its first record a journal is the rest of a run that had ended before the barrier.
+        if records and records[0].head is not None:
+            journals[run_number] = UnclaimedJournal(
+                run_number, tuple(records), 0 if known is None else known.restored_ms
+            )
+
+
+def _continued(records: list[Record], run_number: int, tail: dict[int, bytes]) -> list[Record]:
+    number = records[-1].number + 1 if records else 1
+    found = list(records)
+    while (payload := tail.get(number)) is not None:
+        found.append(decode_record(number, payload, f"record {number} of run {run_number} in the store"))
+        number += 1
+    return surviving(found)

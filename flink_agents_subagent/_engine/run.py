@@ -1,0 +1,445 @@
+"""One run: all that one input causes for its key (E1). Routes events, visits executions, delivers records in order.
+
+Must not know stores, commands or other runs. Decision 0001 argues why what happens here is the same live and on replay.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from flink_agents_subagent._engine import metric
+from flink_agents_subagent._engine.async_execution import AsyncExecution
+from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry
+from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.effects import Emit, InputFinished
+from flink_agents_subagent._engine.encoding import input_fingerprint
+from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
+from flink_agents_subagent._engine.failure import action_error, dead_letter, key_text, stuck
+from flink_agents_subagent._engine.identity import RunIdentity, execution_digest
+from flink_agents_subagent._engine.journal import Journal
+from flink_agents_subagent._engine.memory import MemoryBuffer
+from flink_agents_subagent._engine.record import JournalHead, Record
+from flink_agents_subagent._engine.slot import Slot, SlotState
+from flink_agents_subagent._plan.compiled import CompiledAction
+from flink_agents_subagent.errors import EncodingError, ReplayMismatchError
+from flink_agents_subagent.events import Event, InputEvent
+
+__all__ = ["HeldInput", "Run"]
+
+_log = logging.getLogger(__name__)
+
+
+class HeldInput(NamedTuple):
+    """An input that waits for its run, or has one."""
+
+    ticket: int
+    raw: bytes
+    timestamp: int | None
+
+
+class Run:
+    """An active run.
+
+    Guarantee: between two commands every execution is idle and no recorded fact is left to replay.
+    Thread: task thread.
+    """
+
+    __slots__ = (
+        "_active",
+        "_events_sent",
+        "_executions",
+        "_fingerprint",
+        "_input",
+        "_parked",
+        "_restored",
+        "_sensory",
+        "_short_term",
+        "_started_ms",
+        "clock_ms",
+        "core",
+        "is_dirty",
+        "is_over",
+        "journal",
+        "key",
+        "step",
+        "timestamp",
+        "unreleased",
+    )
+
+    def __init__(self, core: EngineCore, key: bytes, held: HeldInput) -> None:
+        self.core = core
+        self.key = key
+        self.timestamp = held.timestamp
+        self.journal: Journal | None = None
+        self.clock_ms = self._started_ms = core.now_ms
+        self.step = 0
+        self.unreleased: list[Slot] = []
+        """Calls opened in this step or during the replay: they start once nothing recorded can cancel them any more."""
+        self.is_over = False
+        self.is_dirty = True
+        """Whether the checkpoint entry has changed since it was taken."""
+        self._input = held
+        self._executions: list[Execution] = []
+        self._active: list[Execution] = []
+        self._events_sent = 0
+        self._fingerprint: bytes | None = None
+        self._short_term: MemoryBuffer | None = None
+        self._sensory: MemoryBuffer | None = None
+        self._restored: list[ExecutionEntry] = []
+        self._parked = 0
+
+    # Life
+
+    def restore(self, entry: RunEntry) -> None:
+        """Take what a checkpoint and the tail of the store say about the run; `begin` then replays it."""
+        self.clock_ms = self._started_ms = entry.started_ms
+        self._fingerprint = entry.input_fingerprint
+        self._restored = entry.executions
+        if entry.run_number is not None:
+            self.journal = Journal(entry.run_number, entry.records, entry.markers)
+        if entry.reads:
+            self._short_term = self._short_term_buffer(entry.reads)
+
+    def begin(self) -> None:
+        """Start with the input, and replay what is recorded."""
+        self._route(InputEvent(input=self.core.ports.decode_input(self._input.raw)), 0)
+        self._step(0)
+        self.settle()
+
+    def settle(self) -> bool:
+        """Deliver what can be delivered, one record at a time, then wait; tell whether the run is over."""
+        self.is_dirty = True
+        while not self.is_over:
+            record = self._next_record()
+            if record is None:
+                self._wait_or_finish()
+                break
+            self._deliver(record)
+        return self.is_over
+
+    def abandon(self) -> None:
+        """Tear the run down because the task ends; it will be replayed elsewhere."""
+        self.is_over = True
+        for execution in self._active:
+            execution.abandon(is_final=False)
+
+    def entry(self) -> RunEntry:
+        """Return what a checkpoint keeps of the run."""
+        journal = self.journal
+        return RunEntry(
+            raw=self._input.raw,
+            timestamp=self.timestamp,
+            started_ms=self._started_ms,
+            run_number=None if journal is None else journal.run_number,
+            input_fingerprint=self._fingerprint,
+            records=[] if journal is None else [self._kept(record) for record in journal.records],
+            markers=[] if journal is None else list(journal.new_markers()),
+            reads={} if self._short_term is None else self._short_term.reads,
+            executions=[
+                ExecutionEntry(execution.action.name, execution.is_done, execution.outputs, execution.log)
+                for execution in self._executions
+            ],
+        )
+
+    def _kept(self, record: Record) -> Record:
+        """Return a record as the checkpoint keeps it: values that only a finished execution got are not needed."""
+        if record.kind != "r" and record.number and self._executions[record.execution].is_done:
+            return record.stub()
+        return record
+
+    def _next_record(self) -> Record | None:
+        journal = self.journal
+        if journal is None:
+            return None
+        return journal.replay.popleft() if journal.replay else journal.next_acknowledged()
+
+    def _wait_or_finish(self) -> None:
+        if len(self._executions) < len(self._restored):
+            missing = self._restored[len(self._executions)].action
+            self.mismatched(f"the checkpoint has an execution of action {missing!r} that the code did not start", None)
+        if not self._active:
+            self._finish()
+            return
+        unreleased, self.unreleased = self.unreleased, []
+        for slot in unreleased:
+            if slot.state is SlotState.HELD:
+                self.core.calls.release(slot)
+        for execution in self._active:
+            execution.prepare()
+            if not execution.can_go_on():
+                self.action_failed(execution.action.name, stuck())
+                return
+        self._count_parked(len(self._active))
+
+    def _finish(self) -> None:
+        self.is_over = True
+        self._count_parked(0)
+        if self._short_term is not None:
+            writes = self._short_term.writes()
+            if writes:
+                self.core.write_memory(self.key, writes)
+        self.core.effects.append(InputFinished(self._input.ticket))
+
+    def _count_parked(self, parked: int) -> None:
+        if parked == self._parked:
+            return
+        if not parked or not self._parked:
+            self.core.count(metric.ACTIVE_RUNS, "", 1 if parked else -1)
+        self.core.count(metric.PARKED_EXECUTIONS, "", parked - self._parked)
+        self._parked = parked
+
+    # Steps
+
+    def _step(self, number: int) -> None:
+        """Visit every active execution in order, those included that it starts (decision 0001)."""
+        self.step = number
+        active, index = self._active, 0
+        while index < len(active):
+            execution = active[index]
+            index += 1
+            execution.visit()
+            if self.is_over:
+                return
+            self._after_visit(execution)
+        self._active = [execution for execution in active if not execution.is_done]
+
+    def _after_visit(self, execution: Execution) -> None:
+        events = execution.events
+        short_term = self._short_term.take_visit() if self._short_term is not None else {}
+        sensory = self._sensory.take_visit() if self._sensory is not None else {}
+        if not events and not short_term and not sensory:
+            return
+        execution.events = []
+        if execution.is_logged:
+            execution.log.append(VisitLog(self.step, events, short_term, sensory))
+        for event in events:
+            self._events_sent += 1
+            if event is not None:
+                self._route(event, self._events_sent)
+
+    def _route(self, event: Event, ordinal: int) -> None:
+        for route in self.core.agent.routes.get(type(event), ()):
+            if route.condition is not None:
+                try:
+                    if not route.condition(event):
+                        continue
+                except Exception as error:  # noqa: BLE001 - the boundary of the author's code
+                    self.action_failed(route.action.name, error)
+                    return
+            self._start(route.action, event, ordinal)
+
+    def _start(self, action: CompiledAction, event: Event, event_ordinal: int) -> None:
+        ordinal = len(self._executions)
+        before = self._restored[ordinal] if ordinal < len(self._restored) else None
+        if before is not None and before.action != action.name:
+            self.mismatched(
+                f"execution {ordinal} was one of action {before.action!r}, the code starts {action.name!r}", None
+            )
+            before = None
+        make: Callable[..., Execution] = AsyncExecution if action.is_async else DefExecution
+        if before is not None and before.is_finished:
+            finished = FinishedExecution(self, ordinal, action, event, event_ordinal)
+            finished.restore(before.log, before.outputs)
+            execution: Execution = finished
+        else:
+            execution = make(self, ordinal, action, event, event_ordinal)
+            execution.outputs_before = before.outputs if before is not None else 0
+        self._executions.append(execution)
+        self._active.append(execution)
+
+    # Records
+
+    def append(self, record: Record, name: str) -> None:
+        """Hand a record to the store; it is delivered in its turn, after its acknowledgement."""
+        journal = self._number(record)
+        self.core.append(self, self.core.make_append(self.key, journal.run_number, record, name), record)
+
+    def commit(self, record: Record, name: str) -> None:
+        """Make a record durable before returning; the caller delivers it."""
+        journal = self._number(record)
+        self.core.commit(self, self.core.make_append(self.key, journal.run_number, record, name), name)
+        record.is_acknowledged = True
+        record.is_taken = True
+        self.move_clock(record.time_ms)
+
+    def _number(self, record: Record) -> Journal:
+        journal = self.need_journal()
+        record.time_ms = max(self.core.now_ms, self.clock_ms)
+        if journal.is_empty or record.kind == "r":
+            # A reset may discard the record that had it.
+            record.head = JournalHead(self.fingerprint(), self._started_ms)
+        journal.append(record)
+        self.is_dirty = True
+        return journal
+
+    def _deliver(self, record: Record) -> None:
+        if record.is_taken:
+            return
+        if record.kind != "r":
+            try:
+                self._execution_of(record).deliver(record)
+            except Mismatch as mismatch:
+                self.mismatched(f"{_record_text(record)}: {mismatch}", record.number)
+                return
+        if record.kind in ("o", "t"):
+            self.move_clock(record.time_ms)
+        if record.kind in ("o", "t", "r"):
+            self._step(record.number)
+
+    def _execution_of(self, record: Record) -> Execution:
+        if record.execution >= len(self._executions):
+            raise Mismatch(f"the code has not started execution {record.execution}")
+        return self._executions[record.execution]
+
+    def move_clock(self, time_ms: int) -> None:
+        """Let the run's time be that of a delivered record (E2.3)."""
+        self.clock_ms = max(self.clock_ms, time_ms)
+
+    # What executions ask for
+
+    def read_clock(self) -> int:
+        """Return the run's time; asking for it ties the run to its journal, whose start time is then the run's (E4.4)."""
+        self.need_journal()
+        return self.clock_ms
+
+    def need_journal(self) -> Journal:
+        """Return the journal; the first need gives the run its number, or an unclaimed journal of the same input (E4.4)."""
+        if self.journal is None:
+            self.journal = self._claim() or self._new_journal()
+            self.is_dirty = True
+        return self.journal
+
+    def fingerprint(self) -> bytes:
+        """Return the fingerprint of the input as it arrived, whatever an action did to the object since."""
+        if self._fingerprint is None:
+            try:
+                self._fingerprint = input_fingerprint(self.core.ports.decode_input(self._input.raw))
+            except EncodingError as error:
+                self.core.fail(error)
+        return self._fingerprint
+
+    def execution_digest(self, action: str, event_ordinal: int) -> bytes:
+        """Return the identity of an execution (E5.2)."""
+        settings = self.core.settings
+        number = self.need_journal().run_number
+        run = RunIdentity(settings.job_identifier, settings.operator_uid, self.key, number, self.fingerprint())
+        return execution_digest(run, action, event_ordinal)
+
+    def patched(self, execution: int, change_id: str) -> bool:
+        """See `RunnerContext.patched` (E3.8)."""
+        journal = self.need_journal()
+        if (execution, change_id) in journal.markers:
+            return True
+        if journal.is_replaying:
+            return False
+        journal.add_marker(execution, change_id)
+        self.is_dirty = True
+        return True
+
+    def short_term(self) -> MemoryBuffer:
+        """Return the memory of the key as the run sees it."""
+        if self._short_term is None:
+            self._short_term = self._short_term_buffer({})
+        return self._short_term
+
+    def sensory(self) -> MemoryBuffer:
+        """Return the memory of the run."""
+        if self._sensory is None:
+            self._sensory = MemoryBuffer(self.core.codec, None, {})
+        return self._sensory
+
+    def replay_writes(self, visit: VisitLog) -> None:
+        """Write again what a finished execution wrote."""
+        if visit.short_term:
+            self.short_term().replay_visit(visit.short_term)
+        if visit.sensory:
+            self.sensory().replay_visit(visit.sensory)
+
+    def _short_term_buffer(self, reads: Mapping[str, bytes | None]) -> MemoryBuffer:
+        core, key = self.core, self.key
+        return MemoryBuffer(core.codec, lambda path: core.read_memory(key, path), reads)
+
+    def _claim(self) -> Journal | None:
+        unclaimed = self.core.unclaimed
+        if not unclaimed.of(self.key):
+            return None
+        claimed = unclaimed.claim(self.key, self.fingerprint())
+        if claimed is None:
+            return None
+        self.core.count(metric.UNCLAIMED_JOURNALS, "", -1)
+        self.clock_ms = self._started_ms = claimed.started_ms
+        return Journal(claimed.run_number, claimed.records)
+
+    def _new_journal(self) -> Journal:
+        number = self.core.run_number(self.key) + 1
+        self.core.write_run_number(self.key, number)
+        return Journal(number)
+
+    # Faults
+
+    def mismatched(self, text: str, from_number: int | None) -> None:
+        """Deal with code that does not do what is recorded (E3.7): stop, or forget the records from there on.
+
+        Args:
+            text: Both sides.
+            from_number: The first record that does not fit; None when it is the checkpoint's table of executions.
+        """
+        self.core.count(metric.MISMATCHES)
+        where = f"agent {self.core.agent.name!r}, key {key_text(self.core, self.key)}, run {self._number_text()}"
+        if self.core.settings.on_mismatch == "fail":
+            self.core.fail(
+                ReplayMismatchError(
+                    f"{where}: the code does not do what is recorded: {text}. Bring back the code that wrote the journal, guard "
+                    "the change with ctx.patched, or set replay.on-mismatch: rerun"
+                )
+            )
+        _log.warning("%s: calling afresh, because the code does not do what is recorded: %s", where, text)
+        self._restored = self._restored[: len(self._executions)]
+        journal = self.journal
+        if from_number is None and journal is not None and journal.replay:
+            from_number = journal.replay[0].number
+        if from_number is not None and journal is not None:
+            journal.discard_from(from_number)
+            self.append(Record("r", discards_from=from_number), "a reset")
+
+    def action_failed(self, action: str, error: BaseException) -> None:
+        """Deal with an exception that escaped an action (E1.8)."""
+        failure = action_error(self, action, error)
+        if self.core.settings.on_action_error == "fail":
+            self.core.fail(failure)
+        self._refuse_leftovers()
+        self.is_over = True
+        for execution in self._active:
+            execution.abandon(is_final=True)
+        self._count_parked(0)
+        _log.info(
+            "an input was dead-lettered", exc_info=failure, extra={"agent": self.core.agent.name, "action": action}
+        )
+        self.core.count(metric.DEAD_LETTERS)
+        letter = dead_letter(self, action, error, self.core.ports.decode_input(self._input.raw))
+        self.core.effects.append(Emit(letter, self.timestamp, True, self.key))
+        self.core.effects.append(InputFinished(self._input.ticket))
+
+    def _refuse_leftovers(self) -> None:
+        """An action that fails early because its code changed is a mismatch, not a dead letter (E2.2)."""
+        for record in list(self.journal.replay) if self.journal is not None else ():
+            if record.kind == "r" or record.is_taken:
+                continue
+            if not self._execution_of(record).expects(record):
+                self.mismatched(f"{_record_text(record)}: the action failed before it came to it", record.number)
+                return
+
+    def _number_text(self) -> str:
+        return "without number" if self.journal is None else str(self.journal.run_number)
+
+
+def _record_text(record: Record) -> str:
+    kinds = {"i": "intent", "o": "outcome", "a": "failed attempt", "t": "timer", "r": "reset"}
+    what = f"record {record.number} ({kinds[record.kind]}, execution {record.execution}, slot {record.slot}"
+    return (
+        f"{what}, {record.function_id} with arguments {record.fingerprint.hex() or 'none'})"
+        if record.function_id
+        else f"{what})"
+    )

@@ -1,0 +1,155 @@
+"""One durable call of an execution: its handle, its state, its place in a batch. Owns no scheduling."""
+
+from __future__ import annotations
+
+import contextvars
+import enum
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from flink_agents_subagent._engine.deadlines import Deadline
+from flink_agents_subagent._engine.loop import ExecutionLoop, LoopFuture
+from flink_agents_subagent.context import CallSpec, DurableHandle
+
+if TYPE_CHECKING:
+    from flink_agents_subagent._engine.async_execution import AsyncExecution
+
+__all__ = ["Batch", "Handle", "Slot", "SlotState", "describe_call", "identity_text"]
+
+
+class SlotState(enum.IntEnum):
+    """How far a call has come. Order matters: from RECORDED on its outcome is decided."""
+
+    HELD = 0
+    """Not released: replay is not over, the step is not over, or the handle was not awaited."""
+    BATCHED = 1
+    """Released, waits for its turn in its batch."""
+    INTENDED = 2
+    """Its intent is appended and not acknowledged."""
+    QUEUED = 3
+    """Waits for a thread or a place on the loop."""
+    RUNNING = 4
+    PAUSED = 5
+    """Between two attempts."""
+    RECORDED = 6
+    """Its outcome is appended and not delivered."""
+    CLOSED = 7
+    """Its outcome is delivered, or it was cancelled."""
+
+
+class Batch:
+    """The calls of one `durable_execute_all_async`, of which only so many run at a time (E3.14)."""
+
+    __slots__ = ("limit", "running", "waiting")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.running = 0
+        self.waiting: deque[Slot] = deque()
+
+
+class Slot:
+    """A call's position among the calls of its execution, and what has become of it (E3.1)."""
+
+    __slots__ = (
+        "attempts",
+        "batch",
+        "call",
+        "execution",
+        "handle",
+        "holds_turn",
+        "is_awaited",
+        "is_open",
+        "is_reconciling",
+        "number",
+        "retry_at_ms",
+        "retry_timer",
+        "spec",
+        "started_ms",
+        "state",
+        "time_out",
+        "was_intended",
+    )
+
+    def __init__(self, execution: AsyncExecution, number: int, spec: CallSpec, batch: Batch | None) -> None:
+        self.execution = execution
+        self.number = number
+        self.spec = spec
+        self.batch = batch
+        self.state = SlotState.HELD
+        self.attempts = 0
+        """Failed attempts that are recorded."""
+        self.was_intended = False
+        """A replayed intent says that the call may have been sent."""
+        self.is_reconciling = False
+        self.is_awaited = False
+        self.is_open = False
+        """Whether the execution counts on its outcome."""
+        self.holds_turn = False
+        self.call = 0
+        self.started_ms = 0
+        self.retry_at_ms = 0
+        self.time_out: Deadline | None = None
+        self.retry_timer: Deadline | None = None
+        self.handle = Handle(execution.loop, self)
+
+    @property
+    def label(self) -> str:
+        """Name of the call in metrics and on the worker."""
+        return self.spec.label or self.spec.function_id
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether nothing that happens outside can change the outcome any more."""
+        return self.state >= SlotState.RECORDED
+
+    def describe(self) -> str:
+        """Return the call's name for messages."""
+        return describe_call(self.spec.function_id, self.number, self.execution.action.name)
+
+
+def describe_call(function_id: str, number: int, action: str) -> str:
+    """Return a call's name for messages."""
+    return f"durable call {function_id} (slot {number} of action {action!r})"
+
+
+def identity_text(function_id: str, fingerprint: bytes) -> str:
+    """Return a call's identity for messages."""
+    return f"{function_id} with arguments {fingerprint.hex()}" if fingerprint else f"durable_id {function_id!r}"
+
+
+class Handle(LoopFuture, DurableHandle[Any]):
+    """What the author holds: a future of the execution's loop, so that all of asyncio can wait for it (E2.1)."""
+
+    def __init__(self, loop: ExecutionLoop, slot: Slot) -> None:
+        super().__init__(loop)
+        self._slot = slot
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """Wait for the outcome; the first await starts a call that starts at its await."""
+        self._slot.execution.begin(self._slot)
+        return super().__await__()
+
+    def add_done_callback(self, fn: Callable[[Any], object], *, context: contextvars.Context | None = None) -> None:
+        """Have `fn` called with the handle when it is done. `gather`, `wait` and tasks wait in this way, so it counts as an await."""
+        self._slot.execution.begin(self._slot)
+        super().add_done_callback(fn, context=context)
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Cancel the call (E3.11); tell whether it was still open."""
+        if self.done():
+            return False
+        self._slot.execution.cancel_call(self._slot)
+        return super().cancel(msg)
+
+    def resolve(self, value: object) -> None:
+        """Deliver a value."""
+        if not self.done():
+            self.set_result(value)
+
+    def refuse(self, error: BaseException) -> None:
+        """Deliver an exception; nobody has to retrieve it, it surfaces at an await (E3.1)."""
+        if not self.done():
+            self.set_exception(error)
+            self._log_traceback = False

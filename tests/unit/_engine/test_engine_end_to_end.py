@@ -1,0 +1,106 @@
+"""The engine from input to output, and across a crash."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from flink_agents_subagent._engine.effects import Append, StartCall, WriteMemory
+from flink_agents_subagent.context import RunnerContext
+from flink_agents_subagent.events import InputEvent, OutputEvent
+from tests.unit._engine.host import Disk, Host, agent_of
+
+
+def count(event: InputEvent, ctx: RunnerContext) -> None:
+    """Count the inputs of a key."""
+    memory = ctx.short_term_memory
+    memory.set("seen", memory.get("seen", 0) + 1)
+    ctx.send_event(OutputEvent(output=[event.input, memory.get("seen")]))
+
+
+def doubled(value: int) -> dict[str, int]:
+    """A durable function."""
+    return {"doubled": value * 2}
+
+
+async def three_calls(event: InputEvent, ctx: RunnerContext) -> None:
+    """One call, then two at a time, then a sleep."""
+    first = await ctx.durable_execute_async(doubled, event.input)
+    ctx.send_event(OutputEvent(output=first))
+    others = await asyncio.gather(*[ctx.durable_execute_async(doubled, number) for number in (10, 20)])
+    await asyncio.sleep(5)
+    ctx.send_event(OutputEvent(output=[others, ctx.now().timestamp(), str(ctx.uuid4())]))
+
+
+def test_a_def_action_sees_and_changes_the_memory_of_its_key() -> None:
+    """Each input of a key sees what the one before wrote, and no other key's [E1.1, E6.1]."""
+    host = Host(agent_of(count))
+
+    for key, value in (("a", 1), ("b", 2), ("a", 3)):
+        host.input(value, key)
+
+    assert host.outputs == [[1, 1], [2, 1], [3, 2]]
+    assert host.finished == [1, 2, 3]
+    assert len(host.of(WriteMemory)) == 3
+
+
+def test_a_run_without_calls_leaves_no_trace_in_store_or_checkpoint() -> None:
+    """It appends nothing, and a checkpoint after it has nothing to keep [E4.1, E4.6]."""
+    host = Host(agent_of(count))
+
+    host.input(1)
+
+    assert host.of(Append) == []
+    assert list(host.engine.snapshot(host.now_ms)) == []
+
+
+def test_a_restored_run_goes_on_from_its_recorded_outcomes() -> None:
+    """The first call is not made again, and what left before the barrier does not leave again [E1.9, E4.2, E4.5]."""
+    host = Host(agent_of(three_calls))
+    host.input(1)
+    host.run_call()
+    host.acknowledge()
+    disk = host.snapshot()
+    host.run()
+
+    restored = Host(agent_of(three_calls), disk, now_ms=host.now_ms)
+    inputs = restored.start()
+    restored.run()
+
+    assert inputs == 1
+    assert host.outputs[:1] == [{"doubled": 2}]
+    assert len(restored.of(StartCall)) == 2
+    assert restored.outputs[0][0] == [{"doubled": 20}, {"doubled": 40}]
+    assert restored.outputs[0][2] == host.outputs[1][2]
+    assert restored.finished == [0]
+
+
+def test_a_replayed_input_claims_the_journal_that_it_wrote() -> None:
+    """Without a checkpoint the input comes back and finds all its records: no call is made, and the outputs are equal [E4.4]."""
+    host = Host(agent_of(three_calls))
+    host.input(1)
+    host.run()
+
+    replayed = Host(agent_of(three_calls), Disk(log=host.disk.log), now_ms=host.now_ms + 60_000)
+    replayed.start()
+    replayed.input(1)
+
+    assert replayed.outputs == host.outputs
+    assert replayed.of(StartCall) == []
+    assert replayed.finished == [1]
+
+
+def test_the_value_of_a_call_is_a_copy_in_the_first_run_too() -> None:
+    """What the function does to its result later does not reach the action, as it could not on replay [E3.5]."""
+    shared: dict[str, Any] = {"n": 1}
+
+    async def action(event: InputEvent, ctx: RunnerContext) -> None:
+        value = await ctx.durable_execute_async(lambda: shared)
+        shared["n"] = 2
+        ctx.send_event(OutputEvent(output=value))
+
+    host = Host(agent_of(action))
+    host.input(1)
+    host.run()
+
+    assert host.outputs == [{"n": 1}]
