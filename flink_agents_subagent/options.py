@@ -211,9 +211,15 @@ def _parse_count(option: Option, value: Any) -> int:
 
 def _parse_duration(option: Option, value: Any) -> int:
     wanted = f"a timedelta or a text with one of the units {', '.join(_DURATION_UNITS)}, as in '90 s'"
-    if isinstance(value, timedelta) and value >= timedelta(0):
-        return round(value / timedelta(milliseconds=1))
-    return _parse_with_unit(option, value, _DURATION_UNITS, wanted)
+    is_delta = isinstance(value, timedelta)
+    duration = (
+        round(value / timedelta(milliseconds=1))
+        if is_delta
+        else _parse_with_unit(option, value, _DURATION_UNITS, wanted)
+    )
+    if duration < option.minimum:
+        raise _refuse(option, value, f"{wanted}, at least {option.minimum} ms")
+    return duration
 
 
 def _parse_size(option: Option, value: Any) -> int:

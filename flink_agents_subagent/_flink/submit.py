@@ -102,7 +102,7 @@ def attach(stream: DataStream, keying: Keying, submission: Submission, output: O
         .transform(submission.uid, _stream_type(output).get_java_type_info(), factory)
         .uid(submission.uid)
     )
-    return AgentOperator(_apart(environment, j_stream), output)
+    return AgentOperator(j_stream, output)
 
 
 def typed(operator: AgentOperator, output_type: TypeInformation | None) -> DataStream:
@@ -150,7 +150,7 @@ def _key(stream: DataStream, element: _Element, keying: Keying, submission: Subm
     keyed = j_stream.transform(uid, row_type.get_java_type_info(), factory).uid(uid)
     if not element.is_keyed:
         keyed = keyed.setParallelism(stream._j_data_stream.getParallelism())
-    return _apart(environment, keyed)
+    return keyed
 
 
 def _selector_of(element: _Element, keying: Keying) -> bytes:
@@ -229,12 +229,6 @@ def _common(environment: StreamExecutionEnvironment) -> dict[str, Any]:
         "python-version": python_version(),
         "python-executable": python_executable(environment),
     }
-
-
-def _apart(environment: StreamExecutionEnvironment, j_stream: Any) -> Any:
-    """Keep an operator out of the threads of PyFlink's thread mode: two interpreters on one thread hang."""
-    mode = environment.get_configuration().get_string("python.execution-mode", "process")
-    return j_stream.disableChaining() if mode == "thread" else j_stream
 
 
 def _json(settings: Mapping[str, Any]) -> bytes:

@@ -47,6 +47,7 @@ def test_values_are_parsed(name: str, value: Any, parsed: Any) -> None:
         ("replay.unclaimed-retention", 500, "one of the units ms, s, min, h, d"),
         ("replay.unclaimed-retention", "5 hours", "as in '90 s'"),
         ("replay.unclaimed-retention", timedelta(seconds=-1), "timedelta"),
+        ("short-term-memory.ttl", "0 s", "at least 1 ms"),
         ("journal.max-record-bytes", "8 MB", "B, KiB, MiB, GiB"),
         ("journal.max-record-bytes", 3, "at least 1024 bytes"),
         ("log-keys", "yes", "true or false"),
