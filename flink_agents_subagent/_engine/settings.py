@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 __all__ = ["EngineSettings"]
 
@@ -24,3 +25,21 @@ class EngineSettings:
     unclaimed_retention_ms: int = 3_600_000
     log_keys: bool = False
     subagent_max_calls_per_run: int = 1000
+
+    @classmethod
+    def from_options(cls, job_identifier: str, operator_uid: str, options: Mapping[str, Any]) -> EngineSettings:
+        """Return the settings that resolved options give (`resolve_options`)."""
+        return cls(
+            job_identifier=job_identifier,
+            operator_uid=operator_uid,
+            call_threads=options["call-threads"],
+            max_abandoned_calls=options["max-abandoned-calls"],
+            max_concurrent_calls=options["max-concurrent-calls"],
+            max_record_bytes=options["journal.max-record-bytes"],
+            on_mismatch=options["replay.on-mismatch"],
+            on_action_error=options["on-action-error"],
+            journal_pickle=options["journal.pickle"],
+            unclaimed_retention_ms=options["replay.unclaimed-retention"],
+            log_keys=options["log-keys"],
+            subagent_max_calls_per_run=options["subagent.max-calls-per-run"],
+        )

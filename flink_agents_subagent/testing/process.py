@@ -1,0 +1,300 @@
+"""One life of an operator, without a JVM: an engine and the host that performs its effects.
+
+Everything that can happen next is an `Activity`; who drives the process chooses. Before and after each, and between an
+effect and its consequence, the process passes a *point* at which it may die. What it knows dies with it; the world stays.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flink_agents_subagent._engine.effects import (
+    Append,
+    CancelCall,
+    Count,
+    Emit,
+    EnginePorts,
+    FailTask,
+    InputFinished,
+    Observe,
+    SetTimer,
+    StartCall,
+    WriteMemory,
+    WriteRunNumber,
+)
+from flink_agents_subagent._engine.engine import Engine
+from flink_agents_subagent._engine.settings import EngineSettings
+from flink_agents_subagent._plan.compiled import CompiledAgent
+from flink_agents_subagent.testing.calls import LocalCalls
+from flink_agents_subagent.testing.clock import ManualClock
+from flink_agents_subagent.testing.virtual_loop import VirtualLoop
+from flink_agents_subagent.testing.world import Checkpoint, Output, SourceInput, World
+
+__all__ = ["Activity", "Job", "Observer", "Process"]
+
+
+class Activity(enum.Enum):
+    """What can happen next in a process."""
+
+    INPUT = "input"
+    PERSIST = "append"
+    ACKNOWLEDGE = "acknowledgement"
+    START_CALL = "call start"
+    END_CALL = "call end"
+    TIMER = "timer"
+
+
+class Observer:
+    """Sees what a process does; the simulator's one kills it. This one lets it live."""
+
+    def point(self, label: str) -> None:
+        """Pass a point at which a process may die."""
+
+    def starting(self, call: StartCall, life: int) -> None:
+        """Look at a call before it is made."""
+
+    def appending(self, append: Append, life: int) -> None:
+        """Look at a record before it is durable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What every life of the operator has in common."""
+
+    agent: CompiledAgent
+    settings: EngineSettings
+    decode: Callable[[bytes], Any]
+    copy: Callable[[Any], Any]
+    """Detaches an output from the objects of the action, as a stream does."""
+    make_engine: Callable[[CompiledAgent, EngineSettings, EnginePorts], Engine] = Engine
+
+
+class Process:
+    """One engine with its host.
+
+    Guarantee: effects are performed in order after each command; a record counts as durable when it is in the world's store.
+    Thread: one.
+    """
+
+    def __init__(self, job: Job, world: World, clock: ManualClock, loop: VirtualLoop, observer: Observer) -> None:
+        """Prepare a life that continues from the world's last checkpoint; `restore` begins it."""
+        checkpoint = world.checkpoint
+        self._job = job
+        self._world = world
+        self._clock = clock
+        self._loop = loop
+        self._observer = observer
+        self._timer_ms: int | None = None
+        self._unstored: deque[Append] = deque()
+        self._unacknowledged: deque[int] = deque()
+        self._open: dict[int, SourceInput] = {}
+        world.lives += 1
+        self.life = world.lives
+        self.calls = LocalCalls(loop, world)
+        self.state = checkpoint.state.copy()
+        self.entries = dict(checkpoint.entries)
+        self.delivered = list(checkpoint.delivered)
+        self.finished = checkpoint.finished
+        self.outputs = list(checkpoint.outputs)
+        self.to_deliver: deque[SourceInput] = deque()
+        self.counters: Counter[str] = Counter()
+        self.failure: BaseException | None = None
+        self.is_dead = False
+        ports = EnginePorts(self.state, _BlockingStore(self), job.decode)
+        self._engine = job.make_engine(job.agent, job.settings, ports)
+        self._perform: dict[type[Any], Callable[[Any], None]] = {
+            Append: self._unstored.append,
+            CancelCall: lambda effect: self.calls.cancel(effect.call),
+            Count: self._count,
+            Emit: self._emit,
+            FailTask: self._fail,
+            InputFinished: self._finish,
+            Observe: lambda _: None,
+            SetTimer: self._set_timer,
+            StartCall: self.calls.waiting.append,
+            WriteMemory: self.state.write,
+            WriteRunNumber: self.state.write_number,
+        }
+
+    # The life of a process
+
+    def restore(self, source: list[SourceInput]) -> None:
+        """Restore the last checkpoint and the tail of the store, replay, and take `source` for what is still to come."""
+        for key, entry in self.entries.items():
+            self._engine.restore_entry(key, entry)
+        for record in self._world.records[self._world.checkpoint.position :]:
+            self._engine.restore_record(record.key, record.run_number, record.record_number, record.payload)
+        self._engine.start(self._clock.now_ms)
+        self._drain()
+        self.to_deliver.extend(source)
+
+    def activities(self) -> list[Activity]:
+        """Return what can happen without time going by."""
+        possible = {
+            Activity.INPUT: self.to_deliver,
+            Activity.PERSIST: self._unstored,
+            Activity.ACKNOWLEDGE: self._unacknowledged,
+            Activity.START_CALL: self.calls.waiting,
+            Activity.END_CALL: self.calls.ended,
+        }
+        found = [activity for activity, queue in possible.items() if queue]
+        if self._timer_ms is not None and self._timer_ms <= self._clock.now_ms:
+            found.append(Activity.TIMER)
+        return found
+
+    def perform(self, activity: Activity, place: int = 0) -> None:
+        """Let one thing happen; `place` chooses which call starts or ends, counted from the oldest."""
+        self._observer.point(f"before {activity.value}")
+        if activity is Activity.INPUT:
+            self._deliver()
+        elif activity is Activity.PERSIST:
+            self._store(self._unstored.popleft())
+        elif activity is Activity.ACKNOWLEDGE:
+            self._engine.acknowledge([self._unacknowledged.popleft()], self._clock.now_ms)
+        elif activity is Activity.START_CALL:
+            self._start_call(place)
+        elif activity is Activity.END_CALL:
+            self._end_call(place)
+        else:
+            self._timer_ms = None
+            self._engine.fire_timers(self._clock.now_ms)
+        self._drain()
+        self._observer.point(f"after {activity.value}")
+
+    def let_time_pass(self) -> bool:
+        """Move to the next time at which something happens, or wait for what is outside; tell whether there is any."""
+        times = [time for time in (self._timer_ms, self._loop.next_timer_ms()) if time is not None]
+        next_ms = min(times, default=None)
+        if self._loop.waits_outside():
+            self._loop.wait_outside(next_ms)
+        elif next_ms is None:
+            return False
+        else:
+            self._clock.advance_to(next_ms)
+        self._loop.settle()
+        return True
+
+    def checkpoint(self) -> None:
+        """Complete a checkpoint: from here on the world has it."""
+        self._observer.point("before snapshot")
+        for key, entry in self._engine.snapshot(self._clock.now_ms):
+            if entry is None:
+                self.entries.pop(key, None)
+            else:
+                self.entries[key] = entry
+        self._drain()
+        # Everything handed to the store before the barrier is flushed by it.
+        while self._unstored:
+            self._store(self._unstored.popleft())
+        self._observer.point("during snapshot")
+        self._world.checkpoint = Checkpoint(
+            entries=dict(self.entries),
+            state=self.state.copy(),
+            position=len(self._world.records),
+            delivered=list(self.delivered),
+            finished=self.finished,
+            outputs=list(self.outputs),
+        )
+        self._observer.point("after snapshot")
+
+    def open_keys(self) -> set[bytes]:
+        """Return the keys of inputs that this life has delivered and that have not ended."""
+        return {element.key for element in self._open.values()}
+
+    def die(self) -> None:
+        """End without a goodbye."""
+        self.is_dead = True
+        self.calls.abandon()
+
+    def close(self) -> None:
+        """End in order; what the engine still asks for is not performed."""
+        self._engine.close()
+        self.die()
+
+    # What activities do
+
+    def _deliver(self) -> None:
+        element = self.to_deliver.popleft()
+        self.delivered.append(element.number)
+        ticket = element.number + 1
+        self._open[ticket] = element
+        self._engine.process_input(ticket, element.key, element.raw, element.timestamp, self._clock.now_ms)
+
+    def _store(self, append: Append) -> None:
+        self._observer.appending(append, self.life)
+        self._world.store(append)
+        self._unacknowledged.append(append.seq)
+
+    def _start_call(self, place: int) -> None:
+        effect = self.calls.waiting[place]
+        del self.calls.waiting[place]
+        self._observer.starting(effect, self.life)
+        self.calls.start(effect, self.life)
+
+    def _end_call(self, place: int) -> None:
+        # A blocking function may have moved the clock: what was due while it worked comes first.
+        if self._timer_ms is not None and self._timer_ms <= self._clock.now_ms:
+            self._timer_ms = None
+            self._engine.fire_timers(self._clock.now_ms)
+            self._drain()
+        if place < len(self.calls.ended):
+            effect, outcome = self.calls.ended[place]
+            del self.calls.ended[place]
+            self._engine.complete_call(effect.call, outcome, self._clock.now_ms)
+
+    # What effects do
+
+    def _drain(self) -> None:
+        while not self.is_dead and (effects := self._engine.take_effects()):
+            for effect in effects:
+                self._perform[type(effect)](effect)
+        if self.failure is not None:
+            raise self.failure
+
+    def _count(self, effect: Count) -> None:
+        self.counters[effect.metric] += effect.amount
+
+    def _emit(self, effect: Emit) -> None:
+        value = self._job.copy(effect.payload)
+        self.outputs.append(Output(effect.key, value, effect.timestamp, effect.is_dead_letter))
+
+    def _fail(self, effect: FailTask) -> None:
+        if self.failure is None:
+            self.failure = effect.error
+
+    def _finish(self, effect: InputFinished) -> None:
+        self.finished += 1
+        self._open.pop(effect.ticket, None)
+
+    def _set_timer(self, effect: SetTimer) -> None:
+        self._timer_ms = effect.deadline_ms if self._timer_ms is None else min(self._timer_ms, effect.deadline_ms)
+
+    def commit(self, append: Append) -> None:
+        """Make a record durable at once, behind all that waits (S1.2)."""
+        self._observer.point("before commit")
+        while self._unstored:
+            self._store(self._unstored.popleft())
+        self._observer.appending(append, self.life)
+        self._world.store(append)
+        self._observer.point("after commit")
+
+    def now(self) -> int:
+        """Return the virtual time."""
+        return self._clock.now_ms
+
+
+class _BlockingStore:
+    """The engine's port for the appends of `def` actions."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def commit(self, append: Append) -> None:
+        self._process.commit(append)
+
+    def now(self) -> int:
+        return self._process.now()

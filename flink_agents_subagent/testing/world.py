@@ -1,0 +1,91 @@
+"""What outlives a process: the source, the store, the calls that were made, the last complete checkpoint.
+
+A simulated crash throws the process away and keeps the world. Owns no behaviour of either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from flink_agents_subagent._engine.effects import Append, CallOrigin
+from flink_agents_subagent.testing.state import KeyedState
+
+__all__ = ["Checkpoint", "Invocation", "Output", "SourceInput", "StoredRecord", "World"]
+
+
+class SourceInput(NamedTuple):
+    """One element of the source."""
+
+    number: int
+    """Its place in the source, from 0."""
+    key: bytes
+    raw: bytes
+    timestamp: int | None
+
+
+class StoredRecord(NamedTuple):
+    """One record as the store keeps it."""
+
+    key: bytes
+    run_number: int
+    record_number: int
+    payload: bytes
+
+
+class Output(NamedTuple):
+    """One element that left the operator."""
+
+    key: bytes
+    value: Any
+    timestamp: int | None
+    is_dead_letter: bool
+
+
+@dataclass(slots=True)
+class Invocation:
+    """A function that was really called."""
+
+    name: str
+    origin: CallOrigin | None
+    life: int
+    """Which process called it, from 1."""
+    value: Any = None
+    error: BaseException | None = None
+    is_done: bool = False
+    is_cancelled: bool = False
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A complete checkpoint: all state at one barrier."""
+
+    entries: dict[bytes, bytes] = field(default_factory=dict)
+    state: KeyedState = field(default_factory=KeyedState)
+    position: int = 0
+    """How many records of the store lie before the barrier."""
+    delivered: list[int] = field(default_factory=list)
+    """Numbers of the inputs before the barrier, in the order in which they came."""
+    finished: int = 0
+    outputs: list[Output] = field(default_factory=list)
+    """Committed with the checkpoint: what is emitted after it disappears with the process."""
+
+
+@dataclass(slots=True)
+class World:
+    """All that a crash leaves behind."""
+
+    source: list[SourceInput] = field(default_factory=list)
+    records: list[StoredRecord] = field(default_factory=list)
+    invocations: list[Invocation] = field(default_factory=list)
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    lives: int = 0
+
+    def store(self, append: Append) -> None:
+        """Make a record durable."""
+        self.records.append(StoredRecord(append.key, append.run_number, append.record_number, append.payload))
+
+    def remaining(self) -> list[SourceInput]:
+        """Return the inputs behind the last checkpoint's barrier, in source order."""
+        delivered = set(self.checkpoint.delivered)
+        return [element for element in self.source if element.number not in delivered]
