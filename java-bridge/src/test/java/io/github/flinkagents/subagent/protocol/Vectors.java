@@ -28,20 +28,20 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Reads the data cases that both languages share; an unknown field is an error. */
-final class Vectors {
+public final class Vectors {
     private static final Path FOLDER = Path.of("..", "tests", "vectors");
 
     private Vectors() {}
 
     /** One case; {@code toString} is what a test report shows. */
-    record Case(String id, String title, JsonNode given, JsonNode expect) {
+    public record Case(String id, String title, JsonNode given, JsonNode expect) {
         @Override
         public String toString() {
             return id + " " + title;
         }
     }
 
-    static Stream<Case> of(String kind) throws IOException {
+    public static Stream<Case> of(String kind) throws IOException {
         List<Case> cases = new ArrayList<>();
         try (Stream<Path> files = Files.list(FOLDER.resolve(kind))) {
             for (Path file : files.sorted().toList()) {

@@ -1,0 +1,75 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.flinkagents.subagent.operator;
+
+import io.github.flinkagents.subagent.python.TaskFailure;
+import org.junit.jupiter.api.Test;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The border on the Java side: failures keep their identity, threads are checked. */
+class EngineHostTest {
+    private final TaskFailure failure = new TaskFailure();
+
+    /** An exception of an effect is kept before it goes through Python [P5]. */
+    @Test
+    void failingEffect_isKeptAsItIs() {
+        IllegalStateException original = new IllegalStateException("downstream is gone");
+        EngineHost host = host(original);
+
+        assertThatThrownBy(() -> host.emit(new byte[0], 1)).isSameAs(original);
+        assertThatThrownBy(failure::rethrow).isSameAs(original);
+    }
+
+    /** An effect from another thread is refused and fails the task [P5]. */
+    @Test
+    void effect_onAnotherThread_isRefused() {
+        EngineHost host = host(null);
+        CompletableFuture<Void> elsewhere = CompletableFuture.runAsync(() -> {
+            try {
+                host.emit(new byte[0], 1);
+            } catch (Exception failed) {
+                throw new IllegalStateException(failed);
+            }
+        });
+
+        assertThatThrownBy(elsewhere::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("not from the task's own");
+        assertThat(failure.isSet()).isTrue();
+    }
+
+    private EngineHost host(RuntimeException thrown) {
+        EngineHost.Outputs outputs = new EngineHost.Outputs() {
+            @Override
+            public void emit(byte[] payload, long timestamp) {
+                if (thrown != null) {
+                    throw thrown;
+                }
+            }
+
+            @Override
+            public void emitDeadLetter(byte[] payload, long timestamp) {
+                throw new UnsupportedOperationException();
+            }
+        };
+        EngineHost.Effects effects =
+                new EngineHost.Effects(outputs, null, () -> 0L, null, null, null, call -> {}, null, null, null);
+        return new EngineHost(failure, effects, 8);
+    }
+}
