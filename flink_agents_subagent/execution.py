@@ -127,7 +127,8 @@ class AgentsExecutionEnvironment:
         Guarantee: agents whose outputs nobody took run too.
         """
         for output in self._outputs:
-            output.attach()
+            if not output.is_attached:
+                output.attach()
         ship_python(self._environment)
         self._outputs.clear()
         return self._environment.execute(job_name)
@@ -176,6 +177,11 @@ class AgentOutput:
     def agent(self) -> str:
         """The name of the agent."""
         return self._submission.agent
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether the operator was made: a way to take the outputs was called."""
+        return self._operator is not None
 
     def to_datastream(self, output_type: TypeInformation | None = None) -> DataStream:
         """Return the outputs as a PyFlink stream.
