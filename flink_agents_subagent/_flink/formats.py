@@ -8,7 +8,6 @@ import json
 import pickle
 import sys
 from collections.abc import Callable, Mapping
-from datetime import datetime, timezone
 from typing import Any, Literal, TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -104,11 +103,6 @@ def _missing(module: str, name: str, error: Exception) -> str:
 def _row(names: Any, values: Any, _kind: Any = None) -> Record:
     """Make a record of a row; its kind (insert, update, delete) is not kept."""
     return Record(None if names is None else tuple(names), tuple(values))
-
-
-def _instant(seconds: int, microseconds: int) -> datetime:
-    """Make a time of a Java `Instant`; called by name from `JavaValuePickler`, as `_row` is."""
-    return datetime.fromtimestamp(seconds, timezone.utc).replace(microsecond=microseconds)
 
 
 def _unpickler(types: Types) -> Callable[[bytes], Any]:

@@ -67,7 +67,6 @@ class _Element(NamedTuple):
     """What one element of the input stream is to the key operator."""
 
     format: InputFormat
-    row_fields: list[str] | None
     is_keyed: bool
     key_source: KeySource
 
@@ -135,7 +134,6 @@ def _key(stream: DataStream, element: _Element, keying: Keying, submission: Subm
         "operator-uid": uid,
         "element": element.format,
         "keyed": element.is_keyed,
-        "row-fields": element.row_fields,
         "key-source": element.key_source,
         "key-field": keying.field,
     }
@@ -176,15 +174,13 @@ def _element_of(stream: DataStream, keying: Keying) -> _Element:
             )
         key_type, value_type = element_type.get_field_types()
         is_pickled = isinstance(key_type, PickledBytesTypeInfo)
-        return _Element(_format_of(value_type), _fields_of(value_type), True, "keyed-pickle" if is_pickled else "keyed")
+        return _Element(_format_of(value_type), True, "keyed-pickle" if is_pickled else "keyed")
     if len(given) != 1:
         raise DefinitionError(
             "from_datastream needs one of key_selector and key_field"
             + (", not both" if given else ", unless the stream is keyed: key_selector=lambda value: value['user']")
         )
-    element = _Element(
-        _format_of(element_type), _fields_of(element_type), False, "selector" if keying.field is None else "field"
-    )
+    element = _Element(_format_of(element_type), False, "selector" if keying.field is None else "field")
     if keying.field is not None:
         _check_field(keying.field, element_type, element)
     return element
@@ -196,13 +192,9 @@ def _check_field(field: str, element_type: TypeInformation, element: _Element) -
             f"key_field={field!r} is read in Java, which cannot look into pickled Python objects; "
             "use key_selector, or give the stream a type"
         )
-    names = element.row_fields or []
+    names = element_type.get_field_names() if isinstance(element_type, RowTypeInfo) else []
     if element.format == "java" and field not in names:
         raise DefinitionError(f"key_field={field!r} is no field of {element_type}; it has {', '.join(names) or 'none'}")
-
-
-def _fields_of(element_type: TypeInformation) -> list[str] | None:
-    return list(element_type.get_field_names()) if isinstance(element_type, RowTypeInfo) else None
 
 
 def _format_of(element_type: TypeInformation) -> InputFormat:

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.reflect.Array;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.sql.Date;
+import java.sql.Time;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,8 +106,8 @@ public final class JavaValuePickler {
             out.call("datetime", "time", () -> writeClock(time));
         } else if (value instanceof LocalDateTime dateTime) {
             writeDateTime(dateTime, false);
-        } else if (value instanceof Timestamp timestamp) {
-            writeDateTime(timestamp.toLocalDateTime(), false);
+        } else if (value instanceof java.util.Date old) {
+            return writeSqlTime(old);
         } else if (value instanceof Instant instant) {
             writeDateTime(LocalDateTime.ofInstant(instant, ZoneOffset.UTC), true);
         } else if (value instanceof Duration duration) {
@@ -114,6 +116,16 @@ public final class JavaValuePickler {
             return false;
         }
         return true;
+    }
+
+    private boolean writeSqlTime(java.util.Date value) {
+        if (value instanceof Timestamp timestamp) {
+            return writeTime(timestamp.toLocalDateTime());
+        }
+        if (value instanceof Date date) {
+            return writeTime(date.toLocalDate());
+        }
+        return value instanceof Time time && writeTime(time.toLocalTime());
     }
 
     private void writeDate(LocalDate date) {
