@@ -84,7 +84,7 @@ class Engine:
             if highest > core.run_number(key):
                 core.write_run_number(key, highest)
             for journal in entry.unclaimed:
-                core.unclaimed.add(key, replace(journal, restored_ms=journal.restored_ms or core.now_ms))
+                core.unclaimed.add(key, replace(journal, restored_ms=core.now_ms))
                 core.count(metric.UNCLAIMED_JOURNALS)
             self._touched.add(key)
         self._expire_later()

@@ -131,6 +131,7 @@ class Process:
         self._engine.start(self._clock.now_ms)
         self._drain()
         self.to_deliver.extend(source)
+        self._observer.point("after restore")
 
     def activities(self) -> list[Activity]:
         """Return what can happen without time going by."""
@@ -145,6 +146,12 @@ class Process:
         if self._timer_ms is not None and self._timer_ms <= self._clock.now_ms:
             found.append(Activity.TIMER)
         return found
+
+    def choices(self, activity: Activity) -> int:
+        """Return among how many calls `place` may choose; 1 where order is given."""
+        if activity is Activity.START_CALL:
+            return len(self.calls.waiting)
+        return len(self.calls.ended) if activity is Activity.END_CALL else 1
 
     def perform(self, activity: Activity, place: int = 0) -> None:
         """Let one thing happen; `place` chooses which call starts or ends, counted from the oldest."""
@@ -165,10 +172,14 @@ class Process:
         self._drain()
         self._observer.point(f"after {activity.value}")
 
+    def sleeps_at_most(self, limit_ms: int) -> bool:
+        """Tell whether the next time at which something happens is no further away than that."""
+        next_ms = self._next_ms()
+        return next_ms is not None and next_ms - self._clock.now_ms <= limit_ms
+
     def let_time_pass(self) -> bool:
         """Move to the next time at which something happens, or wait for what is outside; tell whether there is any."""
-        times = [time for time in (self._timer_ms, self._loop.next_timer_ms()) if time is not None]
-        next_ms = min(times, default=None)
+        next_ms = self._next_ms()
         if self._loop.waits_outside():
             self._loop.wait_outside(next_ms)
         elif next_ms is None:
@@ -191,13 +202,15 @@ class Process:
         while self._unstored:
             self._store(self._unstored.popleft())
         self._observer.point("during snapshot")
-        self._world.checkpoint = Checkpoint(
-            entries=dict(self.entries),
-            state=self.state.copy(),
-            position=len(self._world.records),
-            delivered=list(self.delivered),
-            finished=self.finished,
-            outputs=list(self.outputs),
+        self._world.complete(
+            Checkpoint(
+                entries=dict(self.entries),
+                state=self.state.copy(),
+                position=len(self._world.records),
+                delivered=list(self.delivered),
+                finished=self.finished,
+                outputs=list(self.outputs),
+            )
         )
         self._observer.point("after snapshot")
 
@@ -214,6 +227,10 @@ class Process:
         """End in order; what the engine still asks for is not performed."""
         self._engine.close()
         self.die()
+
+    def _next_ms(self) -> int | None:
+        times = [time for time in (self._timer_ms, self._loop.next_timer_ms()) if time is not None]
+        return min(times, default=None)
 
     # What activities do
 

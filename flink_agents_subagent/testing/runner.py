@@ -76,7 +76,7 @@ class LocalRunner:
                 _finish(process, len(world.source))
             finally:
                 process.close()
-        world.checkpoint = Checkpoint(state=process.state, position=len(world.records))
+        world.checkpoints = [Checkpoint(state=process.state, position=len(world.records))]
         return LocalResult(
             outputs=outputs_of(process.outputs, dead_letters=False),
             dead_letters=outputs_of(process.outputs, dead_letters=True),

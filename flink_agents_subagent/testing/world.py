@@ -78,8 +78,22 @@ class World:
     source: list[SourceInput] = field(default_factory=list)
     records: list[StoredRecord] = field(default_factory=list)
     invocations: list[Invocation] = field(default_factory=list)
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    checkpoints: list[Checkpoint] = field(default_factory=lambda: [Checkpoint()])
+    """The complete ones that are retained, the last one last; the first is the empty start of the job."""
     lives: int = 0
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint that the next life is restored from."""
+        return self.checkpoints[-1]
+
+    def complete(self, checkpoint: Checkpoint) -> None:
+        """Keep a complete checkpoint, and the one before it."""
+        self.checkpoints = [*self.checkpoints[-1:], checkpoint]
+
+    def roll_back(self) -> None:
+        """Forget the last checkpoint, if there is one before it: somebody restores an earlier, retained one."""
+        del self.checkpoints[1:]
 
     def store(self, append: Append) -> None:
         """Make a record durable."""

@@ -1,0 +1,158 @@
+"""What the store says about every call, and what may therefore not happen. Owns the rules of E3.6, E3.9 and E4.4 as checks.
+
+Independent of the engine: it reads the records that were made durable and the calls that were started, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from flink_agents_subagent._engine.effects import Append, CallOrigin, StartCall
+from flink_agents_subagent._engine.encoding import input_fingerprint, key_value
+from flink_agents_subagent._engine.record import Record, decode_record
+from flink_agents_subagent.errors import EncodingError
+from flink_agents_subagent.testing.process import Job
+from flink_agents_subagent.testing.world import SourceInput
+
+__all__ = ["Ledger", "Violation"]
+
+
+class Violation(Exception):  # noqa: N818 - internal; the simulator turns it into a `SimulationError`
+    """Something happened that a contract rules out."""
+
+
+class _Run(NamedTuple):
+    key: bytes
+    number: int
+
+
+@dataclass(slots=True)
+class _Slot:
+    """What is known of one call."""
+
+    identity: tuple[str, bytes] | None = None
+    intended: int = 0
+    """The life that made the intent durable, 0: none."""
+    invoked: int = 0
+    """The last life that called the function, 0: none."""
+    attempts: int = 0
+    outcome: int = 0
+    """Number of the outcome's record, 0: none."""
+
+
+class Ledger:
+    """Follows records and calls across all lives of a job.
+
+    Raises `Violation` from `starting` and `appending` when a contract is broken.
+    """
+
+    def __init__(self, job: Job, source: Iterable[SourceInput], *, is_ordered: bool) -> None:
+        """Follow a job over these inputs; `is_ordered` when each key's inputs always come back in the same order."""
+        self._is_ordered = is_ordered
+        self._inputs = Counter(filter(None, (_identity(job, element) for element in source)))
+        self._journals: Counter[tuple[bytes, bytes]] = Counter()
+        self._lengths: dict[_Run, int] = {}
+        self._slots: dict[_Run, dict[tuple[int, int], _Slot]] = {}
+        self.repeated = 0
+        """Functions called again because their outcome was not recorded when the process died."""
+
+    def starting(self, call: StartCall, life: int) -> None:
+        """Check that a call may be made."""
+        origin = call.origin
+        if origin is None:
+            return
+        slot = self._slot(_Run(origin.key, origin.run_number), origin.execution, origin.slot)
+        name = _name(origin)
+        if slot.outcome:
+            raise Violation(f"{name} is made although record {slot.outcome} holds its outcome (E3.6)")
+        self._check_identity(slot, (origin.function_id, origin.fingerprint), name)
+        if origin.is_reconciler:
+            return
+        if origin.has_reconciler:
+            _check_intent(slot, life, name)
+        if origin.attempt != slot.attempts + 1:
+            raise Violation(f"{name} makes attempt {origin.attempt} after {slot.attempts} recorded ones (E3.9)")
+        if slot.invoked not in (0, life):
+            self.repeated += 1
+        slot.invoked = life
+
+    def appending(self, append: Append, life: int) -> None:
+        """Check that a record may be made durable, and take what it says."""
+        run = _Run(append.key, append.run_number)
+        where = f"record {append.record_number} of run {run.number} of key {key_value(run.key)!r}"
+        last = self._lengths.get(run, 0)
+        if append.record_number != last + 1:
+            raise Violation(f"{where} follows record {last} in the store (S1.2)")
+        self._lengths[run] = append.record_number
+        record = decode_record(append.record_number, append.payload, where)
+        if append.record_number == 1:
+            self._opened(run, record, where)
+        if record.kind == "r":
+            self._reset(run, record.discards_from)
+        elif record.kind != "t":
+            self._take(run, record, where, life)
+
+    def _opened(self, run: _Run, record: Record, where: str) -> None:
+        if record.head is None:
+            raise Violation(f"{where} does not say which input its run belongs to (E4.4)")
+        identity = (run.key, record.head.input_fingerprint)
+        self._journals[identity] += 1
+        if identity in self._inputs and self._journals[identity] > self._inputs[identity]:
+            raise Violation(
+                f"{where} opens a second journal for an input that has one: its calls are made again (E4.4)"
+            )
+
+    def _take(self, run: _Run, record: Record, where: str, life: int) -> None:
+        slot = self._slot(run, record.execution, record.slot)
+        if slot.outcome:
+            raise Violation(f"{where} is about a call whose outcome record {slot.outcome} holds (E3.6)")
+        self._check_identity(slot, record.identity(), where)
+        if record.kind == "i":
+            slot.intended = life
+        elif record.kind == "a":
+            slot.attempts += 1
+        else:
+            slot.outcome = record.number
+
+    def _reset(self, run: _Run, first: int) -> None:
+        # Facts about the discarded part may be kept only where a record proves that they are older.
+        slots = self._slots.get(run, {})
+        self._slots[run] = {place: slot for place, slot in slots.items() if 0 < slot.outcome < first}
+
+    def _slot(self, run: _Run, execution: int, number: int) -> _Slot:
+        return self._slots.setdefault(run, {}).setdefault((execution, number), _Slot())
+
+    def _check_identity(self, slot: _Slot, identity: tuple[str, bytes], name: str) -> None:
+        # Inputs that come back in another order may take each other's run numbers before anything is recorded.
+        if slot.identity not in (None, identity) and self._is_ordered:
+            raise Violation(
+                f"{name} is {identity[0]}({identity[1].hex()}); an earlier life had {slot.identity} in its place: it had gone "
+                "on from something that was not durable (E2.2), or the action is not deterministic"
+            )
+        slot.identity = identity
+
+
+def _check_intent(slot: _Slot, life: int, name: str) -> None:
+    if not slot.intended:
+        raise Violation(f"{name} is made before its intent is durable (E3.6)")
+    if slot.intended != life or slot.invoked not in (0, life):
+        raise Violation(
+            f"{name} is made again although an earlier life recorded its intent: its reconciler decides (E3.6)"
+        )
+
+
+def _identity(job: Job, element: SourceInput) -> tuple[bytes, bytes] | None:
+    try:
+        return element.key, input_fingerprint(job.decode(element.raw))
+    except EncodingError:
+        return None
+
+
+def _name(origin: CallOrigin) -> str:
+    return (
+        f"call {origin.slot} of execution {origin.execution} ({origin.function_id}) in run {origin.run_number} "
+        f"of key {key_value(origin.key)!r}"
+    )
