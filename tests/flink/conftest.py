@@ -1,0 +1,46 @@
+"""What all tests on a mini cluster share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.flink.board import Board
+
+if TYPE_CHECKING:
+    from tests.flink.mini_cluster import Folder, MiniCluster
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def board() -> Iterator[Board]:
+    """The notice board; before the JVM starts, which inherits its address."""
+    made = Board()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def cluster(board: Board) -> Iterator[MiniCluster]:
+    """The mini cluster."""
+    # The embedded Python finds this package and the agents of the tests as the JVM's environment says.
+    os.environ["PYTHONPATH"] = str(_ROOT)
+    os.environ["JVM_ARGS"] = "-Xmx1g"
+    from tests.flink.mini_cluster import MiniCluster  # noqa: PLC0415 - imports PyFlink, which only these tests need
+
+    made = MiniCluster()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """The folders of one job."""
+    from tests.flink.mini_cluster import Folder  # noqa: PLC0415 - as above
+
+    return Folder(tmp_path)
