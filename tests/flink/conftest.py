@@ -26,8 +26,9 @@ def board() -> Iterator[Board]:
 
 
 @pytest.fixture(scope="session")
-def cluster(board: Board) -> Iterator[MiniCluster]:
-    """The mini cluster."""
+def cluster(board: Board, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    """The mini cluster; its log is kept where pytest keeps the folders of failed tests."""
+    os.environ["FLINK_LOG_DIR"] = str(tmp_path_factory.mktemp("flink-log"))
     # The embedded Python finds this package and the agents of the tests as the JVM's environment says.
     os.environ["PYTHONPATH"] = str(_ROOT)
     os.environ["JVM_ARGS"] = "-Xmx1g"

@@ -46,7 +46,7 @@ class MiniCluster:
                 "taskmanager.memory.managed.size": "128m",
                 "taskmanager.memory.network.min": "64m",
                 "taskmanager.memory.network.max": "64m",
-                "metrics.fetcher.update-interval": "0",
+                "metrics.fetcher.update-interval": "50",
             }
         )
         package = self.jvm.org.apache.flink.runtime.minicluster
@@ -150,8 +150,8 @@ class Job:
         return cls(cluster, flink._j_stream_execution_environment.executeAsync(agent.name))
 
     def checkpoint(self) -> None:
-        """Take a checkpoint and wait until it is complete."""
-        self._cluster.java.triggerCheckpoint(self.id).get()
+        """Wait until all tasks run, take a checkpoint and wait until it is complete."""
+        until(self._checkpoint, "a checkpoint")
 
     def commit(self, folder: Folder, outputs: int) -> list[str]:
         """Take checkpoints until so many outputs are committed; return them."""
@@ -162,6 +162,15 @@ class Job:
 
         until(committed, f"the commit of {outputs} outputs")
         return folder.outputs()
+
+    def _checkpoint(self) -> bool:
+        try:
+            self._cluster.java.triggerCheckpoint(self.id).get()
+        except Py4JJavaError as error:
+            # Before all tasks run, and while a job restarts, Flink refuses; a job that is over will never take one.
+            assert not self.is_over(), str(error.java_exception)
+            return False
+        return True
 
     def stop(self, folder: Folder) -> str:
         """Stop with a savepoint and return its path."""
