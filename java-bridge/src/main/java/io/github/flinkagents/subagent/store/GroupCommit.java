@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -35,7 +36,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class GroupCommit {
     private static final Logger LOG = LoggerFactory.getLogger(GroupCommit.class);
-    private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(10);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     private final SegmentWriter log;
     private final FenceWatch watch;
@@ -90,16 +91,23 @@ final class GroupCommit {
         }
     }
 
-    /** Waits for what is being written, fails what is queued, ends the thread. */
+    /**
+     * Waits for what is being written, fails what is queued, ends the thread. When the file system hangs, what is being
+     * written fails too: it is not known to be durable.
+     */
     void close() {
+        close(CLOSE_TIMEOUT);
+    }
+
+    void close(Duration timeout) {
         fail(new StoreException(
                 ErrorCode.STORE_UNAVAILABLE,
                 "The embedded store in " + folder + " was closed before the append was written"));
         boolean isInterrupted = false;
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MS);
-        while (thread.isAlive() && System.nanoTime() < deadline) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        for (long left = timeout.toNanos(); thread.isAlive() && left > 0; left = deadline - System.nanoTime()) {
             try {
-                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
             } catch (InterruptedException e) {
                 isInterrupted = true; // A cancelled task closes its store all the same.
             }

@@ -84,10 +84,23 @@ record StorePlace(Path folder, String storeId, boolean isOfCheckpoint) {
             Files.move(draft, folder, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             DurableFiles.deleteFolder(draft);
-            return readId(folder).orElseThrow(() -> e);
+            return idOfFaster(folder, e);
         }
         DurableFiles.syncFolder(parent);
         return id;
+    }
+
+    private static String idOfFaster(Path folder, IOException moveFailure) throws IOException, StoreException {
+        Optional<String> id = readId(folder);
+        if (id.isEmpty() && Files.isDirectory(folder)) {
+            throw new StoreException(
+                    ErrorCode.STORE_CORRUPT,
+                    "The folder " + folder + " holds files but no " + ID_FILE
+                            + ", so it is no embedded store, or a damaged"
+                            + " one. Bring the file back from a backup, or move the folder away",
+                    moveFailure);
+        }
+        return id.orElseThrow(() -> moveFailure);
     }
 
     private static Optional<String> readId(Path folder) throws IOException, StoreException {

@@ -57,7 +57,8 @@ final class TailPlan {
                     Arrays.fill(to, Long.MAX_VALUE);
                     view.applyCuts(fence, first, to);
                     LogSlice slice = new LogSlice(fence, first, from, to);
-                    if (slice.lowest() < slice.highest()) {
+                    // One that holds nothing counts too: its log may be gone.
+                    if (slice.lowest() != LogSlice.NOTHING) {
                         slices.add(slice);
                     }
                 });

@@ -1,0 +1,94 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.flinkagents.subagent.architecture;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+import static com.tngtech.archunit.core.domain.JavaModifier.ABSTRACT;
+import static com.tngtech.archunit.core.domain.JavaModifier.FINAL;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+
+/** Which package may know which, and what a package shows [P4, P6]. */
+@AnalyzeClasses(packages = "io.github.flinkagents.subagent", importOptions = ImportOption.DoNotIncludeTests.class)
+class PackageRulesTest {
+    private static final DescribedPredicate<JavaClass> CONCRETE = DescribedPredicate.describe(
+            "are concrete top-level classes",
+            type -> !type.isInterface()
+                    && !type.isEnum()
+                    && !type.getModifiers().contains(ABSTRACT)
+                    && type.isTopLevelClass());
+
+    /** The operator uses the store and Python; these know the protocol only, and not each other. */
+    @ArchTest
+    static final ArchRule LAYERS = layeredArchitecture()
+            .consideringOnlyDependenciesInLayers()
+            .withOptionalLayers(true)
+            .layer("operator")
+            .definedBy("..subagent.operator..")
+            .layer("store")
+            .definedBy("..subagent.store..")
+            .layer("python")
+            .definedBy("..subagent.python..")
+            .layer("protocol")
+            .definedBy("..subagent.protocol..")
+            .whereLayer("operator")
+            .mayNotBeAccessedByAnyLayer()
+            .whereLayer("store")
+            .mayOnlyBeAccessedByLayers("operator")
+            .whereLayer("python")
+            .mayOnlyBeAccessedByLayers("operator")
+            .whereLayer("protocol")
+            .mayOnlyBeAccessedByLayers("operator", "store", "python");
+
+    /** Only one package embeds Python. */
+    @ArchTest
+    static final ArchRule PEMJA = noClasses()
+            .that()
+            .resideOutsideOfPackage("..subagent.python..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("pemja..");
+
+    /** The store knows Flink's name for key groups through the protocol, and nothing else of Flink. */
+    @ArchTest
+    static final ArchRule STORE_WITHOUT_FLINK = noClasses()
+            .that()
+            .resideInAPackage("..subagent.store..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.apache.flink..");
+
+    /** Classes are made to be used, not extended. */
+    @ArchTest
+    static final ArchRule FINAL_CLASSES = classes().that(CONCRETE).should().haveModifier(FINAL);
+
+    /** The store shows its port, its values and its stores; how they work is its own business. */
+    @ArchTest
+    static final ArchRule STORE_PARTS = classes()
+            .that()
+            .resideInAPackage("..subagent.store..")
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .arePublic()
+            .should()
+            .haveNameMatching(".*\\.(.*ActionStateStore|Store[A-Z]\\w+|JournalRecord|OnCorrupt|RetainedCheckpoints)");
+}
