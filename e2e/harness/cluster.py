@@ -23,6 +23,8 @@ _SUBMITTED = re.compile(r"Job has been submitted with JobID ([0-9a-f]{32})")
 _ENDED = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
 # Settings of a surrounding shell would win over ours.
 _FOREIGN = re.compile(r"FLINK_.*|_?PYFLINK_.*|HADOOP_.*|HBASE_.*|JVM_ARGS|SUBMIT_ARGS|PYTHONHOME")
+_JVM_OPTIONS = ("env.java.opts.jobmanager", "env.java.opts.taskmanager", "env.java.opts.client")
+_JAVA_FRAME = re.compile(r"\s+(at [\w.$/]+\(|\.\.\. \d+ more)")
 _START_S = 60.0
 _SUBMIT_S = 120.0
 
@@ -57,6 +59,8 @@ class ClusterSettings:
             "rest.address": "localhost",
             "rest.bind-address": "localhost",
             "rest.port": str(rest_port),
+            # These JVMs live for minutes, and most of that time goes into starting them.
+            **dict.fromkeys(_JVM_OPTIONS, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
             # Answers about a job are cached for this long.
             "web.refresh-interval": "200 ms",
             "python.executable": str(self.python),
@@ -119,7 +123,10 @@ class FlinkCluster:
         return tuple(self._taskmanagers)
 
     def start(self, taskmanagers: int = 1) -> None:
-        """Start the JobManager and TaskManagers; returns when all of them take part."""
+        """Start the JobManager and TaskManagers; returns when the JobManager answers.
+
+        A job that is submitted then waits for the TaskManagers.
+        """
         for name in ("logs", "pids", "tmp", "checkpoints", "savepoints"):
             (self.folder / name).mkdir()
         self._flink.link_libraries(self.folder / "lib")
@@ -129,11 +136,9 @@ class FlinkCluster:
         self._jobmanager = ManagedProcess(
             "JobManager", [script, "start-foreground"], log, env=self._environment(with_libraries=True)
         )
-        # The JVMs start beside each other; a TaskManager tries again until the JobManager answers.
-        names = [self._launch_taskmanager() for _ in range(taskmanagers)]
+        for _ in range(taskmanagers):
+            self.start_taskmanager()
         wait_until(self.rest.is_up, "the JobManager answers", _START_S, self._processes())
-        for name in names:
-            self.wait_for_taskmanager(name)
 
     def stop(self) -> None:
         """End all processes of the cluster."""
@@ -146,7 +151,13 @@ class FlinkCluster:
 
     def start_taskmanager(self) -> str:
         """Start a TaskManager and return its name; `wait_for_taskmanager` tells when it takes part."""
-        return self._launch_taskmanager()
+        self._started += 1
+        name = f"taskmanager-{self._started}"
+        script, log = self._flink.script("taskmanager.sh"), self.logs / f"{name}.log"
+        command: list[str | Path] = [script, "start-foreground", f"-Dtaskmanager.resource-id={name}"]
+        environment = self._environment(with_libraries=True)
+        self._taskmanagers[name] = ManagedProcess(name, command, log, env=environment)
+        return name
 
     def wait_for_taskmanager(self, name: str, within_s: float = _START_S) -> None:
         """Return when the JobManager counts the TaskManager as its own."""
@@ -181,7 +192,7 @@ class FlinkCluster:
             client.kill()
         found = _SUBMITTED.search(client.log_tail(1000))
         if client.wait(0) != 0 or found is None:
-            raise HarnessError(f"{script} was not submitted; the end of the client's log:\n{client.log_tail(100)}")
+            raise HarnessError(f"{script} was not submitted:\n{_without_java_frames(client.log_tail(200))}")
         return self._initialized(found[1])
 
     def submit_from_python(self, script: Path, *arguments: str) -> str:
@@ -246,19 +257,6 @@ class FlinkCluster:
 
         wait_until(runs, f"every subtask of job {job} runs", within_s, self._processes())
 
-    def _launch_taskmanager(self) -> str:
-        self._started += 1
-        name = f"taskmanager-{self._started}"
-        command: list[str | Path] = [
-            self._flink.script("taskmanager.sh"),
-            "start-foreground",
-            f"-Dtaskmanager.resource-id={name}",
-        ]
-        self._taskmanagers[name] = ManagedProcess(
-            name, command, self.logs / f"{name}.log", env=self._environment(with_libraries=True)
-        )
-        return name
-
     def _processes(self) -> list[ManagedProcess]:
         jobmanager = [] if self._jobmanager is None else [self._jobmanager]
         return [*jobmanager, *self._taskmanagers.values()]
@@ -289,3 +287,8 @@ class FlinkCluster:
     def _start_client(self, command: Sequence[str | Path], environment: Mapping[str, str]) -> ManagedProcess:
         self._started += 1
         return ManagedProcess("client", command, self.logs / f"client-{self._started}.log", env=environment)
+
+
+def _without_java_frames(log: str) -> str:
+    """Return the log without its Java stack frames, among which the Python traceback of a script is hard to find."""
+    return "\n".join(line for line in log.splitlines() if not _JAVA_FRAME.match(line))

@@ -1,8 +1,9 @@
 """An HTTP server whose log tells what the outside world saw: every request, when it came, when it was answered.
 
-Run as `python -m e2e.harness.effect_server`. Owns answers, latency, faults and the log; must not know who calls.
+Run as a script, see `effects`. Owns answers, latency, faults and the log; must not know who calls.
 
-The log has one JSON object a line, flushed before anything else happens:
+The log has one JSON object a line, flushed before anything else happens. A request that breaks
+off within its content has no effect and is not logged.
 
 * `request`: id, at_ns, method, path, key (the Idempotency-Key), body (SHA-256 of the content);
 * `response`: id, at_ns, status; written *before* the answer is sent, so that a request without it was never answered;
@@ -154,8 +155,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the log of effects is the log."""
 
     def _serve(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        if self.path in self._control:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # The caller died between head and content: nothing was asked for.
+            self.close_connection = True
+        elif self.path in self._control:
             self._serve_control(body)
         else:
             self._serve_effect(body)

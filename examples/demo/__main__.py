@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from e2e.harness.effect_server import answer
 from e2e.harness.processes import HarnessError, temporary_folder
@@ -36,9 +38,9 @@ def main() -> int:
     print(_INTRODUCTION, flush=True)
     expectation = expect(read_flights(FLIGHTS), answer)
     say(f"{len(expectation.outputs)} flights, for which {len(expectation.calls)} calls have to be made")
-    plan = Plan(len(expectation.calls), tuple(sorted(options.kill_at)), options.per_second)
+    plan = Plan(len(expectation.calls), tuple(sorted(options.kill_at)), options.per_second, options.checkpoint_ms)
     try:
-        with stop_on_signals(), temporary_folder("destination-watch-") as folder:
+        with stop_on_signals(), _working_folder(options.keep) as folder:
             run = DemoRun(folder, plan, say)
             run.perform()
             report = check(expectation, run.outputs(), run.desks.requests(), run.kills)
@@ -52,6 +54,13 @@ def main() -> int:
     return 1 if report.problems else 0
 
 
+def _working_folder(kept: Path | None) -> AbstractContextManager[Path]:
+    if kept is None:
+        return temporary_folder("destination-watch-")
+    kept.mkdir(parents=True)
+    return nullcontext(kept.resolve())
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m examples.demo", description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -63,6 +72,8 @@ def _options() -> argparse.Namespace:
         help="kill the TaskManager when this share of the calls was made (0 to 1); several kill it several times",
     )
     parser.add_argument("--per-second", type=float, default=110, help="flights a second")
+    parser.add_argument("--checkpoint-ms", type=int, default=1000, help="time between checkpoints")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this new folder, and leave it for a look")
     return parser.parse_args()
 
 

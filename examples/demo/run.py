@@ -35,6 +35,8 @@ class Plan:
     """Shares of the calls at which the TaskManager dies, rising."""
     per_second: float
     """Flights a second."""
+    checkpoint_ms: int = 1000
+    """Time between checkpoints."""
 
 
 class DemoRun:
@@ -59,10 +61,11 @@ class DemoRun:
         """Run the job to its end; the cluster and the desks are up only meanwhile."""
         self._say("Starting the desks and a Flink cluster")
         with self.desks, self.cluster:
-            self._say(f"Submitting the job: {len(committed_lines(self._output))} outputs so far")
+            self._say("Submitting the job")
             arguments = {
                 "--flights": FLIGHTS,
                 "--per-second": self._plan.per_second,
+                "--checkpoint-ms": self._plan.checkpoint_ms,
                 "--desks": self.desks.url,
                 "--output": self._output,
                 "--store": self._store,
@@ -104,7 +107,7 @@ class DemoRun:
         committed = frozenset(json.loads(line)["flight"] for line in self.outputs())
         self.kills.append(Kill(killed_ns, time.monotonic_ns(), recorded, committed))
         self._say(
-            f"Killed the TaskManager with -9: {self.desks.request_count()} calls were made, {len(recorded)} are recorded, "
+            f"Killed the TaskManager with -9: {self.desks.request_count()} requests were sent, {len(recorded)} outcomes are recorded, "
             f"{len(committed)} outputs are committed"
         )
         self.cluster.start_taskmanager()
@@ -115,4 +118,6 @@ class DemoRun:
 
     def _show(self, job: str) -> None:
         checkpoints = self.cluster.rest.checkpoints(job).completed
-        self._say(f"{len(self.outputs()):5} outputs, {self.desks.request_count():5} calls, {checkpoints:3} checkpoints")
+        self._say(
+            f"{len(self.outputs()):5} outputs, {self.desks.request_count():5} requests, {checkpoints:3} checkpoints"
+        )

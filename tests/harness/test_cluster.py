@@ -53,6 +53,18 @@ def test_a_script_submits_itself(cluster: FlinkCluster, tmp_path: Path) -> None:
     cluster.wait_for_status(job, "CANCELED", within_s=60)
 
 
+def test_a_second_taskmanager_takes_part(cluster: FlinkCluster) -> None:
+    """TaskManagers can be added, and an orderly end takes one out of the cluster."""
+    name = cluster.start_taskmanager()
+    cluster.wait_for_taskmanager(name)
+    assert name in cluster.taskmanagers
+
+    cluster.stop_taskmanager(name)
+
+    wait_until(lambda: name not in cluster.rest.taskmanagers(), "the JobManager lets it go", 60)
+    assert name not in cluster.taskmanagers
+
+
 def test_waiting_for_a_job_that_ends_otherwise_says_so(cluster: FlinkCluster, tmp_path: Path) -> None:
     """Waiting for a status that the job can no longer reach ends at once, with the status that it has."""
     job = cluster.submit(_COUNT, str(tmp_path), "1", "100")

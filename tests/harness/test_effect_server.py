@@ -144,6 +144,19 @@ def test_a_vanished_caller_is_noted(caller: Caller, server: EffectServer) -> Non
     assert request.status == 200
 
 
+def test_a_request_that_breaks_off_has_no_effect(caller: Caller, server: EffectServer) -> None:
+    """A caller that dies before it has sent all of the content has asked for nothing."""
+    address = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1])), timeout=30) as connection:
+        connection.sendall(b"POST /broken HTTP/1.1\r\nContent-Length: 5\r\n\r\nhalf")
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1) == b""
+
+    caller.post("/whole", b"x")
+
+    assert [request.path for request in server.requests()] == ["/whole"]
+
+
 def test_connections_are_served_side_by_side(server: EffectServer) -> None:
     """Requests of many connections wait for each other neither in order nor in number."""
     callers = [Caller(server) for _ in range(64)]
