@@ -141,7 +141,6 @@ _TABLE = (
         "What a record that cannot be read does on recovery: `fail` the job with its address, or set it aside with a warning.",
     ),
     _count("store.retained-checkpoints", 2, "Completed checkpoints whose records the store keeps."),
-    _count("subagent.max-calls-per-run", 1_000, "Sub-agent calls of one run. A further one is a failed result."),
 )
 
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _TABLE}

@@ -24,7 +24,6 @@ class EngineSettings:
     journal_pickle: Literal["deny", "allow"] = "deny"
     unclaimed_retention_ms: int = 3_600_000
     log_keys: bool = False
-    subagent_max_calls_per_run: int = 1000
 
     @classmethod
     def from_options(cls, job_identifier: str, operator_uid: str, options: Mapping[str, Any]) -> EngineSettings:
@@ -41,5 +40,4 @@ class EngineSettings:
             journal_pickle=options["journal.pickle"],
             unclaimed_retention_ms=options["replay.unclaimed-retention"],
             log_keys=options["log-keys"],
-            subagent_max_calls_per_run=options["subagent.max-calls-per-run"],
         )

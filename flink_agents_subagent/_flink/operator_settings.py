@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._flink.shipped import refuse_other_versions
@@ -46,7 +44,7 @@ class OperatorSettings:
             python_files_directory=told["python-files-directory"],
             input_format=told["input-format"],
             output_format=told["output-format"],
-            engine=_engine_settings(told, told["options"]),
+            engine=EngineSettings.from_options(told["job-identifier"], told["operator-uid"], told["options"]),
         )
 
     def check_python(self) -> None:
@@ -66,20 +64,3 @@ class OperatorSettings:
     def check_shipped_modules(self) -> None:
         """Refuse modules that another job has loaded in another version (P1)."""
         refuse_other_versions(self.python_files_directory)
-
-
-def _engine_settings(told: Mapping[str, Any], options: Mapping[str, Any]) -> EngineSettings:
-    return EngineSettings(
-        job_identifier=told["job-identifier"],
-        operator_uid=told["operator-uid"],
-        call_threads=options["call-threads"],
-        max_abandoned_calls=options["max-abandoned-calls"],
-        max_concurrent_calls=options["max-concurrent-calls"],
-        max_record_bytes=options["journal.max-record-bytes"],
-        on_mismatch=options["replay.on-mismatch"],
-        on_action_error=options["on-action-error"],
-        journal_pickle=options["journal.pickle"],
-        unclaimed_retention_ms=options["replay.unclaimed-retention"],
-        log_keys=options["log-keys"],
-        subagent_max_calls_per_run=options["subagent.max-calls-per-run"],
-    )
