@@ -47,7 +47,7 @@ class Direct(Agent):
                 case "emit":
                     _send(ctx, order, argument)
                 case "block":
-                    _send(ctx, order, ctx.durable_execute(ask, argument))
+                    _send(ctx, order, f"{argument}={ctx.durable_execute(ask, argument)}")
                 case "raise":
                     raise ScriptedError(argument)
                 case "exit":

@@ -28,6 +28,7 @@ class Board:
         self._changed = threading.Condition()
         self._asked: Counter[str] = Counter()
         self._held: set[str] = set()
+        self._released: Counter[str] = Counter()
         self._answers: dict[str, list[str]] = {}
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.board = self
@@ -44,6 +45,12 @@ class Board:
         """Answer all who wait under this name, and those who come."""
         with self._changed:
             self._held.discard(name)
+            self._changed.notify_all()
+
+    def release_first(self, name: str, count: int) -> None:
+        """Answer the first so many who have asked under this name; the others wait on."""
+        with self._changed:
+            self._released[name] = count
             self._changed.notify_all()
 
     def answer(self, name: str, *answers: str) -> None:
@@ -75,10 +82,11 @@ class Board:
         """Answer one question; on a thread of its own."""
         with self._changed:
             self._asked[name] += 1
+            number = self._asked[name]
             self._changed.notify_all()
             answers = self._answers.get(name)
             answer = answers.pop(0) if answers else "ok"
-            self._changed.wait_for(lambda: name not in self._held)
+            self._changed.wait_for(lambda: name not in self._held or number <= self._released[name])
         return answer
 
 

@@ -168,7 +168,8 @@ class Job:
             self._cluster.java.triggerCheckpoint(self.id).get()
         except Py4JJavaError as error:
             # Before all tasks run, and while a job restarts, Flink refuses; a job that is over will never take one.
-            assert not self.is_over(), str(error.java_exception)
+            if self.is_over():
+                raise AssertionError("the job ended before its checkpoint") from error
             return False
         return True
 
