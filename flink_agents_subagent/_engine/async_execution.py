@@ -36,7 +36,7 @@ class AsyncExecution(Execution):
 
     def __init__(self, run: Run, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> None:
         super().__init__(run, ordinal, action, event, event_ordinal)
-        self.loop = ExecutionLoop(run)
+        self.loop: ExecutionLoop = ExecutionLoop(run.journal)
         self._task: LoopTask | None = None
         self._slots: list[Slot | None] = []
         """Every reserved slot; None once its outcome is delivered."""
@@ -111,6 +111,9 @@ class AsyncExecution(Execution):
         finally:
             self.core.leave()
         self.core.check()
+        if self.loop.failure is not None:
+            self.run.action_failed(self.action.name, self.loop.failure)
+            return
         self._cancel_open_calls()
         self.is_done = True
         self._close()
@@ -126,18 +129,22 @@ class AsyncExecution(Execution):
 
     def open_call(self, spec: CallSpec, batch: Batch | None = None) -> Handle:
         """Reserve the next slot (E3.1)."""
-        self.run.need_journal()
+        self.run.journal.need_for_call()
         slot = Slot(self, self.slots_used, spec, batch)
         self.slots_used += 1
         self._slots.append(slot)
         self.run.is_dirty = True
         if not spec.starts_at_await:
             self._let_go(slot)
+        if self.loop.has_child_tasks:
+            self._tie_to_task(slot)
+        return slot.handle
+
+    def _tie_to_task(self, slot: Slot) -> None:
+        """Have a call cancelled with the task that opened it (E3.11); the end of the whole action sees to the others."""
         task = asyncio.current_task()
         if task is not None and task is not self._task:
-            # The end of the whole action cancels what is open; a task of it has to see to its own.
-            task.add_done_callback(functools.partial(_cancel_with, slot))
-        return slot.handle
+            task.add_done_callback(functools.partial(_cancel_with, slot.handle))
 
     def begin(self, slot: Slot) -> None:
         """Note that a handle is awaited, which starts a call that starts at its await."""
@@ -193,7 +200,7 @@ class AsyncExecution(Execution):
             if slot.state is SlotState.HELD:
                 slot.was_intended = True
             else:
-                self.core.calls.intent_acknowledged(slot)
+                self.run.unreleased.append(slot)
         elif record.kind == "a":
             self.core.calls.attempt_acknowledged(slot, record)
         else:
@@ -218,11 +225,7 @@ class AsyncExecution(Execution):
         if is_cancelled:
             return
         self._forget(slot)
-        delivered = outcome_of(self.core, record, slot.describe(), slot.spec.timeout_ms)
-        if delivered.error is not None:
-            slot.handle.refuse(delivered.error)
-        else:
-            slot.handle.resolve(delivered.value)
+        slot.handle.deliver(*outcome_of(self.core, record, slot))
 
     def expects(self, record: Record, /) -> bool:
         """Tell whether the record is of a slot or timer that there is."""
@@ -241,9 +244,9 @@ class AsyncExecution(Execution):
             return
         self._is_timer_recorded = True
         record = Record("t", execution=self.ordinal, slot=timer[1])
-        self.run.append(record, f"timer {timer[1]} of action {self.action.name!r}")
+        self.run.journal.append(record, lambda: f"timer {record.slot} of action {self.action.name!r}")
 
 
-def _cancel_with(slot: Slot, task: asyncio.Task[Any]) -> None:
+def _cancel_with(handle: Handle, task: asyncio.Task[Any]) -> None:
     if task.cancelled():
-        slot.handle.cancel()
+        handle.cancel()

@@ -33,13 +33,16 @@ def execute_blocking(execution: Execution, call: DurableCall) -> Any:
     slot = execution.slots_used
     execution.slots_used += 1
     blocking = _BlockingCall(execution, slot, identity)
+    intent = blocking.find("i")
+    if intent is not None:
+        blocking.take(intent)
     outcome = blocking.find("o")
     if outcome is not None:
         execution.core.count(metric.CALLS_REPLAYED, identity.function_id)
+        blocking.take(outcome)
     else:
-        outcome = blocking.make(call)
-    blocking.take(outcome)
-    delivered = outcome_of(execution.core, outcome, blocking.name, None)
+        outcome = blocking.make(call, was_intended=intent is not None)
+    delivered = outcome_of(execution.core, outcome, blocking)
     if delivered.error is not None:
         raise delivered.error
     return delivered.value
@@ -48,7 +51,7 @@ def execute_blocking(execution: Execution, call: DurableCall) -> Any:
 class _BlockingCall:
     """One slot of a `def` action."""
 
-    __slots__ = ("_core", "_execution", "_identity", "_run", "_slot", "name")
+    __slots__ = ("_core", "_execution", "_identity", "_run", "_slot", "timeout_ms")
 
     def __init__(self, execution: Execution, slot: int, identity: Identity) -> None:
         self._execution = execution
@@ -56,35 +59,38 @@ class _BlockingCall:
         self._run = execution.run
         self._slot = slot
         self._identity = identity
-        self.name = describe_call(identity.function_id, slot, execution.action.name)
+        self.timeout_ms: int | None = None
+
+    def describe(self) -> str:
+        """Return the call's name for messages."""
+        return describe_call(self._identity.function_id, self._slot, self._execution.action.name)
 
     def find(self, kind: Kind) -> Record | None:
         """Return what the journal holds for the slot; a record of another call is a mismatch (E3.7)."""
-        record = self._run.need_journal().find(kind, self._execution.ordinal, self._slot)
+        record = self._run.journal.need().find(kind, self._execution.ordinal, self._slot)
         if record is None:
             return None
         identity = self._identity
         if record.identity() == (identity.function_id, identity.fingerprint):
             return record
         self._run.mismatched(
-            f"{self.name}: the journal has {identity_text(*record.identity())}, "
+            f"{self.describe()}: the journal has {identity_text(*record.identity())}, "
             f"the code calls {identity_text(identity.function_id, identity.fingerprint)}",
             record.number,
         )
         return None
 
-    def make(self, call: DurableCall) -> Record:
-        """Make the call, or find out what became of it, and record the outcome."""
+    def make(self, call: DurableCall, *, was_intended: bool) -> Record:
+        """Make the call, or find out what became of one that was intended before, and record the outcome (E3.6)."""
+        self._run.journal.need_for_call()
         started_ms = self._core.ports.blocking.now()
         function: Callable[[], Any] = functools.partial(call.func, *call.args, **call.kwargs)
         name = metric.CALLS_STARTED
         if call.reconciler is not None:
-            intent = self.find("i")
-            if intent is None:
-                self._commit(Record("i"))
-            else:
-                self.take(intent)
+            if was_intended:
                 function, name = call.reconciler, metric.CALLS_RECONCILED
+            else:
+                self._commit(Record("i"))
         self._core.count(name, self._identity.function_id)
         outcome = self._invoke(function)
         self._commit(outcome)
@@ -95,7 +101,7 @@ class _BlockingCall:
     def take(self, record: Record) -> None:
         """Note that the action has the record, so that its turn of delivery is skipped (decision 0001)."""
         record.is_taken = True
-        self._run.move_clock(record.time_ms)
+        self._run.journal.move_clock(record.time_ms)
 
     def _invoke(self, function: Callable[[], Any]) -> Record:
         core = self._core
@@ -108,7 +114,7 @@ class _BlockingCall:
             return Record("o", status="error", attempts=1, value=encode_error(core, error), live=error)
         finally:
             core.enter(self._execution)
-        return Record("o", status="ok", attempts=1, value=encode_value(core, value, self.name), live=value)
+        return Record("o", status="ok", attempts=1, value=encode_value(core, value, self), live=value)
 
     def _commit(self, record: Record) -> None:
         record.execution = self._execution.ordinal
@@ -116,4 +122,4 @@ class _BlockingCall:
         record.function_id = self._identity.function_id
         record.fingerprint = self._identity.fingerprint
         self._core.advance(self._core.ports.blocking.now())
-        self._run.commit(record, self.name)
+        self._run.journal.commit(record, self.describe)

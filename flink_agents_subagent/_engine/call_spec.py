@@ -6,9 +6,9 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
 
 from flink_agents_subagent._engine.encoding import fingerprint
 from flink_agents_subagent._engine.identity import bound_arguments, function_id
@@ -18,8 +18,7 @@ from flink_agents_subagent.errors import ContextMisuseError
 __all__ = ["Identity", "identify", "is_coroutine_function", "spec_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """What must be equal on replay for a slot to be the same call."""
 
     function_id: str
@@ -61,6 +60,8 @@ def is_coroutine_function(func: object) -> bool:
     """Tell whether calling this gives a coroutine: also a `partial`, a bound method, an object with `async def __call__`."""
     while isinstance(func, functools.partial):
         func = func.func
+    if isinstance(func, FunctionType):
+        return bool(func.__code__.co_flags & inspect.CO_COROUTINE) or inspect.iscoroutinefunction(func)
     return inspect.iscoroutinefunction(func) or inspect.iscoroutinefunction(getattr(func, "__call__", None))  # noqa: B004 - the method itself is looked at
 
 

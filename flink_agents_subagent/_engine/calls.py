@@ -67,18 +67,17 @@ class CallDesk:
     # Starting
 
     def release(self, slot: Slot) -> None:
-        """Let a call go ahead: replay is over, and nothing that is recorded decides it."""
-        if slot.batch is None:
-            self._begin(slot)
-            return
-        slot.state = SlotState.BATCHED
-        slot.batch.waiting.append(slot)
-        self._take_turns(slot)
-
-    def intent_acknowledged(self, slot: Slot) -> None:
-        """Start a call whose intent is durable (E3.6)."""
+        """Let a call go ahead: replay is over, nothing recorded decides it, and its intent is durable if it has one (E3.6)."""
         if slot.state is SlotState.INTENDED:
             self._enqueue(slot)
+        elif slot.state is not SlotState.HELD:
+            return
+        elif slot.batch is None:
+            self._begin(slot)
+        else:
+            slot.state = SlotState.BATCHED
+            slot.batch.waiting.append(slot)
+            self._take_turns(slot)
 
     def attempt_acknowledged(self, slot: Slot, record: Record) -> None:
         """Pause, then make the next attempt: the failed one is durable (E3.9)."""
@@ -124,9 +123,13 @@ class CallDesk:
         slot.was_intended = False
         slot.state = SlotState.QUEUED
         pool = self._pool(slot)
-        pool.waiting.append(slot)
-        self._core.count(metric.CALLS_WAITING, slot.label, 1)
-        self._fill(pool)
+        if pool.has_room():
+            # Whoever waited has been served: places are filled as soon as they are free.
+            pool.running += 1
+            self._start(slot)
+        else:
+            pool.waiting.append(slot)
+            self._core.count(metric.CALLS_WAITING, slot.label, 1)
 
     def _fill(self, pool: _Pool) -> None:
         while pool.waiting and pool.has_room():
@@ -152,7 +155,7 @@ class CallDesk:
         run, spec = slot.execution.run, slot.spec
         return CallOrigin(
             run.key,
-            run.need_journal().run_number,
+            run.journal.need().run_number,
             slot.execution.ordinal,
             slot.number,
             spec.function_id,
@@ -252,7 +255,7 @@ class CallDesk:
     # Recording
 
     def _record_value(self, slot: Slot, value: object) -> None:
-        self._record(slot, "ok", encode_value(self._core, value, slot.describe()), value)
+        self._record(slot, "ok", encode_value(self._core, value, slot), value)
 
     def _record_error(self, slot: Slot, error: BaseException) -> None:
         if slot.spec.on_error is not None:
@@ -279,7 +282,7 @@ class CallDesk:
         record.slot = slot.number
         record.function_id = slot.spec.function_id
         record.fingerprint = slot.spec.fingerprint
-        slot.execution.run.append(record, slot.describe())
+        slot.execution.run.journal.append(record, slot.describe)
 
     def _pool(self, slot: Slot) -> _Pool:
         return self._coroutines if _is_coroutine(slot) else self._blocking

@@ -14,7 +14,8 @@ from flink_agents_subagent._engine.execution import VisitLog
 from flink_agents_subagent._engine.memory import Entry, decode_entry, encode_entry
 from flink_agents_subagent._engine.record import Record, decode_record, encode_record
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
-from flink_agents_subagent.errors import StoreCorruptError, UnknownVersionError
+from flink_agents_subagent.errors import EncodingError, StoreCorruptError, UnknownVersionError
+from flink_agents_subagent.events import Event
 
 __all__ = ["ExecutionEntry", "KeyEntry", "QueuedInput", "RunEntry", "decode_key_entry", "encode_key_entry"]
 
@@ -74,9 +75,7 @@ def encode_key_entry(codec: ValueCodec, entry: KeyEntry) -> bytes:
     header = {
         "run": None if entry.run is None else writer.run(entry.run),
         "queue": [[writer.frame(queued.raw), queued.timestamp] for queued in entry.queue],
-        "unclaimed": [
-            [journal.run_number, journal.restored_ms, writer.records(journal.records)] for journal in entry.unclaimed
-        ],
+        "unclaimed": [[journal.run_number, writer.records(journal.records)] for journal in entry.unclaimed],
     }
     return bytes([_VERSION]) + pack_frames(dump_json(header), writer.frames)
 
@@ -101,8 +100,7 @@ def decode_key_entry(codec: ValueCodec, data: bytes) -> KeyEntry:
             run=None if header["run"] is None else reader.run(header["run"]),
             queue=[QueuedInput(frames[raw], timestamp) for raw, timestamp in header["queue"]],
             unclaimed=[
-                UnclaimedJournal(number, tuple(reader.records(records)), restored_ms)
-                for number, restored_ms, records in header["unclaimed"]
+                UnclaimedJournal(number, tuple(reader.records(records))) for number, records in header["unclaimed"]
             ],
         )
     except (struct.error, ValueError, LookupError, TypeError) as error:
@@ -145,8 +143,16 @@ class _Writer:
         }
 
     def visit(self, visit: VisitLog) -> list[Any]:
-        events = [None if event is None else self.frame(self._codec.encode(event)) for event in visit.events]
+        events = [None if event is None else self.frame(self.event(event)) for event in visit.events]
         return [visit.step, events, self.writes(visit.short_term), self.writes(visit.sensory)]
+
+    def event(self, event: Event) -> bytes:
+        try:
+            return self._codec.encode(event)
+        except EncodingError as error:
+            raise EncodingError(
+                f"an event of type {type(event).__qualname__} has to be kept in a checkpoint, because its run goes on: {error}"
+            ) from error
 
     def writes(self, writes: Mapping[str, Entry]) -> list[list[Any]]:
         return [[path, self.optional(encode_entry(self._codec, entry))] for path, entry in writes.items()]

@@ -77,7 +77,7 @@ class ExecutionContext(RunnerContext):
         execution = self._enter(name)
         if not execution.action.is_async:
             raise ContextMisuseError(
-                f"ctx.{name} cannot work in the `def` action {execution.action.name!r}, which runs in one go; "
+                f"{name} cannot work in the `def` action {execution.action.name!r}, which runs in one go; "
                 "declare the action async def"
             )
         return execution  # type: ignore[return-value]  # async actions have async executions
@@ -87,7 +87,7 @@ class ExecutionContext(RunnerContext):
     @property
     def key(self) -> Any:
         """See `RunnerContext.key`."""
-        run = self._enter("key").run
+        run = self._enter("ctx.key").run
         if self._key is None:
             self._key = key_value(run.key)
         return self._key
@@ -95,39 +95,39 @@ class ExecutionContext(RunnerContext):
     @property
     def agent_name(self) -> str:
         """See `RunnerContext.agent_name`."""
-        return self._enter("agent_name").core.agent.name
+        return self._enter("ctx.agent_name").core.agent.name
 
     @property
     def action_name(self) -> str:
         """See `RunnerContext.action_name`."""
-        return self._enter("action_name").action.name
+        return self._enter("ctx.action_name").action.name
 
     @property
     def timestamp(self) -> int | None:
         """See `RunnerContext.timestamp`."""
-        return self._enter("timestamp").run.timestamp
+        return self._enter("ctx.timestamp").run.timestamp
 
     @property
     def config(self) -> Mapping[str, Any]:
         """See `RunnerContext.config`."""
-        return self._enter("config").action.config
+        return self._enter("ctx.config").action.config
 
     @property
     def short_term_memory(self) -> MemoryObject:
         """See `RunnerContext.short_term_memory`."""
-        return MemoryView(self._enter("short_term_memory").run.short_term(), "", self._check_memory)
+        return MemoryView(self._enter("ctx.short_term_memory").run.short_term(), "", self._check_memory)
 
     @property
     def sensory_memory(self) -> MemoryObject:
         """See `RunnerContext.sensory_memory`."""
-        return MemoryView(self._enter("sensory_memory").run.sensory(), "", self._check_memory)
+        return MemoryView(self._enter("ctx.sensory_memory").run.sensory(), "", self._check_memory)
 
     def _check_memory(self) -> None:
         self._enter("memory").run.is_dirty = True
 
     def send_event(self, event: Event) -> None:
         """See `RunnerContext.send_event`."""
-        execution = self._enter("send_event")
+        execution = self._enter("ctx.send_event")
         if not isinstance(event, Event):
             raise TypeError(
                 f"send_event takes an Event, not {type(event).__name__}; wrap the value in an event type of yours"
@@ -136,7 +136,7 @@ class ExecutionContext(RunnerContext):
 
     def get_resource(self, name: str, resource_type: ResourceType) -> Any:
         """See `RunnerContext.get_resource`."""
-        resources = self._enter("get_resource").core.agent.resources
+        resources = self._enter("ctx.get_resource").core.agent.resources
         try:
             return resources[name, resource_type]
         except KeyError:
@@ -156,7 +156,7 @@ class ExecutionContext(RunnerContext):
         **kwargs: Any,
     ) -> T:
         """See `RunnerContext.durable_execute`."""
-        execution = self._enter("durable_execute")
+        execution = self._enter("ctx.durable_execute")
         if execution.action.is_async:
             raise ContextMisuseError(
                 f"ctx.durable_execute would block the async action {execution.action.name!r}; "
@@ -176,14 +176,14 @@ class ExecutionContext(RunnerContext):
         **kwargs: Any,
     ) -> DurableHandle[T]:
         """See `RunnerContext.durable_execute_async`."""
-        execution = self._enter_async("durable_execute_async")
+        execution = self._enter_async("ctx.durable_execute_async")
         return execution.open_call(spec_of(DurableCall(func, args, kwargs, reconciler, durable_id, timeout, retry)))
 
     def durable_execute_all_async(
         self, calls: Sequence[DurableCall], max_concurrency: int | None = None
     ) -> Awaitable[list[Outcome]]:
         """See `RunnerContext.durable_execute_all_async`."""
-        execution = self._enter_async("durable_execute_all_async")
+        execution = self._enter_async("ctx.durable_execute_all_async")
         if max_concurrency is not None and max_concurrency < 1:
             raise ContextMisuseError(f"max_concurrency is at least 1, not {max_concurrency}")
         specs = [spec_of(call) for call in calls]
@@ -192,44 +192,44 @@ class ExecutionContext(RunnerContext):
 
     def as_completed(self, awaitables: Iterable[Awaitable[T]]) -> AsyncIterator[T]:
         """See `RunnerContext.as_completed`."""
-        self._enter_async("as_completed")
+        self._enter_async("ctx.as_completed")
         return _Completed(asyncio.ensure_future(awaitable) for awaitable in awaitables)
 
     # What would differ on replay
 
     def now(self) -> datetime:
         """See `RunnerContext.now`."""
-        return _EPOCH + timedelta(milliseconds=self._enter("now").run.read_clock())
+        return _EPOCH + timedelta(milliseconds=self._enter("ctx.now").run.journal.read_clock())
 
     def uuid4(self) -> uuid.UUID:
         """See `RunnerContext.uuid4`."""
-        digest = self._digest("uuid4")
+        digest = self._digest("ctx.uuid4")
         self._uuids += 1
         return derived_uuid(digest, self._uuids - 1)
 
     def random(self) -> Random:
         """See `RunnerContext.random`."""
-        digest = self._digest("random")
+        digest = self._digest("ctx.random")
         if self._random is None:
             self._random = Random(random_seed(digest))  # noqa: S311 - not for secrets
         return self._random
 
     def patched(self, change_id: str) -> bool:
         """See `RunnerContext.patched`."""
-        execution = self._enter("patched")
-        return execution.run.patched(execution.ordinal, change_id)
+        execution = self._enter("ctx.patched")
+        return execution.run.journal.patched(execution.ordinal, change_id)
 
     # For sub-agent base classes
 
     def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
-        return self._enter_async("_open_call").open_call(spec)
+        return self._enter_async("a sub-agent call").open_call(spec)
 
     def _fingerprint(self, *values: Any) -> bytes:
-        self._enter("_fingerprint")
+        self._enter("a sub-agent call")
         return hashlib.blake2b(canonical(values, strict=True), digest_size=16).digest()
 
     def _subagent_identity(self, subagent: str, session_id: str | None) -> _Identity:
-        digest = subagent_digest(self._digest("_subagent_identity"), subagent)
+        digest = subagent_digest(self._digest("a sub-agent call"), subagent)
         if session_id is None:
             session = session_id_of(digest, self._next("session", subagent))
             return _Identity(session, call_id(session, 0, None))
@@ -238,7 +238,7 @@ class ExecutionContext(RunnerContext):
     def _digest(self, name: str) -> bytes:
         execution = self._enter(name)
         if execution.digest is None:
-            execution.digest = execution.run.execution_digest(execution.action.name, execution.event_ordinal)
+            execution.digest = execution.run.journal.execution_digest(execution.action.name, execution.event_ordinal)
         return execution.digest
 
     def _next(self, kind: str, name: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import get_ident
 from typing import TYPE_CHECKING, NoReturn
 
@@ -41,6 +42,7 @@ class EngineCore:
     """
 
     __slots__ = (
+        "_counts",
         "_memory_written",
         "_next_seq",
         "_numbers_written",
@@ -69,6 +71,7 @@ class EngineCore:
         self.deadlines = Deadlines()
         self.unclaimed = UnclaimedJournals()
         self.effects: list[Effect] = []
+        self._counts: dict[tuple[str, str], int] = {}
         self.awaiting: dict[int, tuple[Run, Record, int]] = {}
         """By sequence number: the records that the store has not acknowledged, and when they were appended."""
         self.now_ms = 0
@@ -115,8 +118,9 @@ class EngineCore:
     # Effects
 
     def count(self, name: str, label: str = "", amount: int = 1) -> None:
-        """Add to a counter."""
-        self.effects.append(Count(name, label, amount))
+        """Add to a counter; the host hears of the sum of a command."""
+        key = (name, label)
+        self._counts[key] = self._counts.get(key, 0) + amount
 
     def observe(self, name: str, label: str, value_ms: int) -> None:
         """Add to a histogram."""
@@ -128,6 +132,9 @@ class EngineCore:
         if deadline_ms is not None:
             self.effects.append(SetTimer(deadline_ms))
         effects, self.effects = self.effects, []
+        if self._counts:
+            effects += [Count(name, label, amount) for (name, label), amount in self._counts.items() if amount]
+            self._counts = {}
         if self._memory_written:
             self._memory_written = {}
         if self._numbers_written:
@@ -160,7 +167,7 @@ class EngineCore:
 
     # The store
 
-    def make_append(self, key: bytes, run_number: int, record: Record, call: str) -> Append:
+    def make_append(self, key: bytes, run_number: int, record: Record, call: Callable[[], str]) -> Append:
         """Return a record as the store takes it.
 
         Args:
@@ -173,7 +180,7 @@ class EngineCore:
         if len(payload) > self.settings.max_record_bytes:
             self.fail(
                 RecordTooLargeError(
-                    f"the record of {call} has {len(payload)} bytes, more than journal.max-record-bytes = "
+                    f"the record of {call()} has {len(payload)} bytes, more than journal.max-record-bytes = "
                     f"{self.settings.max_record_bytes}; return less, or raise the option and the store's own limit"
                 )
             )
@@ -188,7 +195,7 @@ class EngineCore:
         self.awaiting[append.seq] = (run, record, self.now_ms)
         self.effects.append(append)
 
-    def commit(self, run: Run, append: Append, call: str) -> None:
+    def commit(self, run: Run, append: Append, call: Callable[[], str]) -> None:
         """Make a record durable now, after every record of the run that the host has not been given yet (S1.2)."""
         earlier = [
             effect for effect in self.effects if isinstance(effect, Append) and self.awaiting[effect.seq][0] is run
@@ -205,9 +212,9 @@ class EngineCore:
                 record.is_acknowledged = True
             self.ports.blocking.commit(append)
         except EngineError as error:
-            error.args = (f"{call} could not be recorded: {error}",)
+            error.args = (f"{call()} could not be recorded: {error}",)
             self.fail(error)
         except Exception as error:  # noqa: BLE001 - whatever the host raises, the author's code must not go on
-            fault = StoreError(f"{call} could not be recorded: {type(error).__name__}: {error}")
+            fault = StoreError(f"{call()} could not be recorded: {type(error).__name__}: {error}")
             fault.__cause__ = error
             self.fail(fault)

@@ -25,6 +25,10 @@ class Deadline:
         return (self.when_ms, self.number) < (other.when_ms, other.number)
 
 
+def _nothing() -> None:
+    """Stand in for the action of a cancelled deadline."""
+
+
 class Deadlines:
     """A heap of deadlines that fire in order of time, then of creation.
 
@@ -55,6 +59,8 @@ class Deadlines:
         if deadline.is_cancelled:
             return
         deadline.is_cancelled = True
+        # What it would have done must not be kept alive until its time comes.
+        deadline.action = _nothing
         self._cancelled += 1
         # Calls that end in time leave their timeout behind: without this the heap would hold an hour of them.
         if self._cancelled > _FEW and self._cancelled * 2 > len(self._heap):

@@ -61,7 +61,11 @@ class StartCall(NamedTuple):
 
 
 class CancelCall(NamedTuple):
-    """Cancel a running coroutine, or abandon a running blocking call; a late completion is ignored."""
+    """Cancel a running coroutine, or abandon a running blocking call.
+
+    A late completion gives no outcome. The host still reports that of a blocking call when its function returns: until then
+    the call holds a thread (E3.10).
+    """
 
     call: int
 

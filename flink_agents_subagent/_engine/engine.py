@@ -12,13 +12,13 @@ from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.calls import CallDesk
 from flink_agents_subagent._engine.checkpoint import KeyEntry, QueuedInput, decode_key_entry, encode_key_entry
 from flink_agents_subagent._engine.core import EngineCore
-from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts
+from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts, FailTask
 from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.restore import Restorer
 from flink_agents_subagent._engine.run import HeldInput, Run
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan.compiled import CompiledAgent
-from flink_agents_subagent.errors import BridgeError
+from flink_agents_subagent.errors import AgentError, BridgeError
 
 __all__ = ["Engine"]
 
@@ -124,10 +124,8 @@ class Engine:
             return
         try:
             self._begin(key, Run(core, key, held))
-        except EngineStopped:
-            core.leave()
-        except Exception as error:  # noqa: BLE001 - a fault of the host or of ours must not leave a half-done run behind
-            self._crash(error)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it leaves a half-done run behind
+            self._stop(error)
 
     def complete_call(self, call: int, outcome: CallOutcome, now_ms: int) -> None:
         """Take the end of a call that `StartCall` started; a late one of an abandoned call frees its place."""
@@ -150,19 +148,11 @@ class Engine:
         core.advance(now_ms)
         if core.failure is not None:
             raise core.failure
-        touched, self._touched = self._touched, set()
-        for key, run in self._runs.items():
-            if run.is_dirty or key in touched:
-                run.is_dirty = False
-                self._stored.add(key)
-                yield key, self._entry(key, run)
-        for key in core.unclaimed:
-            if key in touched and key not in self._runs:
-                self._stored.add(key)
-                yield key, self._entry(key, None)
-        for key in [key for key in self._stored if key not in self._runs and not core.unclaimed.of(key)]:
-            self._stored.remove(key)
-            yield key, None
+        try:
+            yield from self._changed_entries()
+        except AgentError as error:
+            core.failure = error
+            raise
 
     def close(self) -> None:
         """Seal every context and end the actions' code; nothing is sent or recorded by it. Never raises."""
@@ -190,17 +180,18 @@ class Engine:
         core.advance(now_ms)
         try:
             command()
-        except EngineStopped:
-            core.leave()
-        except Exception as error:  # noqa: BLE001 - as in `process_input`
-            self._crash(error)
+        except BaseException as error:  # noqa: BLE001 - as in `process_input`
+            self._stop(error)
 
-    def _crash(self, error: Exception) -> None:
-        self._core.leave()
-        try:
-            self._core.fail(error)
-        except EngineStopped:
-            _log.debug("the engine stopped", exc_info=error)
+    def _stop(self, error: BaseException) -> None:
+        """Do nothing any more; an interrupt goes on to whoever is to be interrupted."""
+        core = self._core
+        core.leave()
+        if core.failure is None:
+            core.failure = error
+            core.effects.append(FailTask(error))
+        if isinstance(error, KeyboardInterrupt):
+            raise error
 
     def _begin(self, key: bytes, run: Run) -> None:
         self._runs[key] = run
@@ -246,6 +237,22 @@ class Engine:
         queue = [QueuedInput(held.raw, held.timestamp) for held in self._queues.get(key, ())]
         entry = KeyEntry(None if run is None else run.entry(), queue, self._core.unclaimed.of(key))
         return encode_key_entry(self._core.codec, entry)
+
+    def _changed_entries(self) -> Iterator[tuple[bytes, bytes | None]]:
+        unclaimed = self._core.unclaimed
+        touched, self._touched = self._touched, set()
+        for key, run in self._runs.items():
+            if run.is_dirty or key in touched:
+                run.is_dirty = False
+                self._stored.add(key)
+                yield key, self._entry(key, run)
+        for key in unclaimed:
+            if key in touched and key not in self._runs:
+                self._stored.add(key)
+                yield key, self._entry(key, None)
+        for key in [key for key in self._stored if key not in self._runs and not unclaimed.of(key)]:
+            self._stored.remove(key)
+            yield key, None
 
     def _expire_later(self) -> None:
         earliest = self._core.unclaimed.earliest_restored_ms()

@@ -116,7 +116,7 @@ class Execution(ABC):
 
     def refuse_use(self, name: str) -> ContextMisuseError:
         """Return why `ctx.<name>` cannot be used now."""
-        what = f"ctx.{name} of action {self.action.name!r}"
+        what = f"{name} of action {self.action.name!r}"
         if self.is_sealed:
             _log.info(
                 "refused a call of a context whose action has ended", extra={"action": self.action.name, "call": name}

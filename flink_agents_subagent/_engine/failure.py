@@ -24,22 +24,21 @@ def key_text(core: EngineCore, key: bytes) -> str:
 
 def action_error(run: Run, action: str, error: BaseException) -> ActionError:
     """Return the error that says where an exception escaped; the exception is its cause."""
-    number = "without number" if run.journal is None else str(run.journal.run_number)
     failure = ActionError(
         f"action {action!r} of agent {run.core.agent.name!r} failed for key {key_text(run.core, run.key)}, "
-        f"run {number}: {type(error).__name__}: {error}"
+        f"run {run.journal.number_text}: {type(error).__name__}: {error}"
     )
     failure.__cause__ = error
     return failure
 
 
-def dead_letter(run: Run, action: str, error: BaseException, value: object) -> dict[str, Any]:
+def dead_letter(run: Run, action: str, error: BaseException) -> dict[str, Any]:
     """Return what the dead-letter side output gets for an input (decision 0005)."""
     return {
         "agent": run.core.agent.name,
         "action": action,
         "key": key_value(run.key),
-        "input": value,
+        "input": run.decode_input(),
         "error_type": type(error).__name__,
         "error_message": str(error),
     }

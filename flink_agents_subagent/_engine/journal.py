@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from flink_agents_subagent._engine.record import Kind, Record, surviving
 
@@ -17,20 +17,31 @@ class Journal:
     undelivered ones, restored and live; every record of `replay` comes before every record of `awaiting`.
     """
 
-    __slots__ = ("_last_number", "_new_markers", "awaiting", "markers", "records", "replay", "run_number")
+    __slots__ = (
+        "_last_number",
+        "_new_markers",
+        "awaiting",
+        "markers",
+        "records",
+        "replay",
+        "run_number",
+        "unpatched",
+    )
 
     def __init__(
-        self, run_number: int, records: Iterable[Record] = (), markers: Iterable[tuple[int, str]] = ()
+        self, run_number: int, records: Sequence[Record] = (), markers: Iterable[tuple[int, str]] = ()
     ) -> None:
         """Continue a journal; `markers` are those that no record carries yet."""
         self.run_number = run_number
-        self.records = surviving(records)
+        self.records: list[Record] = surviving(records) if records else []
         self.replay = deque(self.records)
         self.awaiting: deque[Record] = deque()
         self._last_number = self.records[-1].number if self.records else 0
         self._new_markers = list(markers)
         self.markers = {marker for record in self.records for marker in record.markers}
         self.markers.update(self._new_markers)
+        self.unpatched: set[tuple[int, str]] = set()
+        """Patch points at which this life of the run went the old way."""
 
     @property
     def is_replaying(self) -> bool:
@@ -72,10 +83,10 @@ class Journal:
         self.markers = {marker for record in self.records for marker in record.markers}
         self.markers.update(self._new_markers)
 
-    def add_marker(self, execution: int, change_id: str) -> None:
-        """Note that a run passed a patch point; the next record carries it (E3.8)."""
-        self._new_markers.append((execution, change_id))
-        self.markers.add((execution, change_id))
+    def add_marker(self, marker: tuple[int, str]) -> None:
+        """Note that an execution passed a patch point; the next record carries it (E3.8)."""
+        self._new_markers.append(marker)
+        self.markers.add(marker)
 
     def new_markers(self) -> Iterator[tuple[int, str]]:
         """Return the markers that no record carries yet."""

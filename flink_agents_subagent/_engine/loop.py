@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 _MAX_CALLBACKS = 1_000_000
 """Callbacks of one visit after which the action is taken to be spinning."""
 _FEW = 32
+_NEVER_S = 1 << 50
+"""Sleeping until infinity means sleeping until cancelled."""
 
 
 class LoopFuture(asyncio.Future[Any]):
@@ -63,6 +65,8 @@ class LoopTask(asyncio.Task[Any]):
         else:
             context.run(super().__init__, coro, loop=loop, name=name)
         self._order = number
+        # An engine that goes without being closed leaves its parked tasks behind: they will be replayed elsewhere.
+        self._log_destroy_pending = False
 
     def __hash__(self) -> int:
         return self._order
@@ -88,7 +92,7 @@ class _Timer:
         self.number = number
         self.handle = handle
         # The journal knows milliseconds. What floating point adds to a sum of milliseconds must not cost another one.
-        self.due_ms = math.ceil(round(when * 1000, 3))
+        self.due_ms = math.ceil(round(when * 1000, 3)) if when < _NEVER_S else _NEVER_S * 1000
 
     def __lt__(self, other: _Timer) -> bool:
         return (self.when, self.number) < (other.when, other.number)
@@ -110,6 +114,7 @@ class ExecutionLoop(RefusingLoop):
         self._tasks: list[LoopTask] = []
         self._prune_above = _FEW
         self._generators: list[AsyncGenerator[Any, Any]] = []
+        self._prune_generators_above = _FEW
         self._is_running = False
         self._is_stopped = False
         self.timers_created = 0
@@ -117,6 +122,11 @@ class ExecutionLoop(RefusingLoop):
         """What a callback raised outside any task."""
 
     # What the owner uses
+
+    @property
+    def has_child_tasks(self) -> bool:
+        """Whether the author's code has made tasks."""
+        return len(self._tasks) > 1
 
     def next_number(self) -> int:
         """Return the creation number of the next task or future."""
@@ -148,8 +158,7 @@ class ExecutionLoop(RefusingLoop):
         previous = asyncio._get_running_loop()
         hooks = sys.get_asyncgen_hooks()
         asyncio._set_running_loop(self)
-        # Strong references: a generator is closed by us, in order of its first use, never by the garbage collector (E2.7).
-        sys.set_asyncgen_hooks(firstiter=self._generators.append, finalizer=None)
+        sys.set_asyncgen_hooks(firstiter=self._keep_generator, finalizer=None)
         self._is_running = True
         try:
             self._drain()
@@ -175,7 +184,7 @@ class ExecutionLoop(RefusingLoop):
             self.run()
         generators, self._generators = self._generators, []
         for generator in generators:
-            if getattr(generator, "ag_frame", None) is not None:
+            if not _is_finished(generator):
                 self.create_task(generator.aclose())
         if generators:
             self.run()
@@ -188,11 +197,17 @@ class ExecutionLoop(RefusingLoop):
         self._timers.clear()
         self._generators.clear()
         for task in stubborn:
-            task._log_destroy_pending = False  # type: ignore[attr-defined]  # read by asyncio when a task is collected
             try:
                 task.get_coro().close()
             except Exception as error:  # noqa: BLE001 - the author's clean-up may fail in any way
                 _log.info("a task did not end when its action did", exc_info=error, extra={"task": task.get_name()})
+
+    def _keep_generator(self, generator: AsyncGenerator[Any, Any]) -> None:
+        """Keep a generator alive: it is closed by us, in order of its first use, never by the garbage collector (E2.7)."""
+        if len(self._generators) >= self._prune_generators_above:
+            self._generators = [kept for kept in self._generators if not _is_finished(kept)]
+            self._prune_generators_above = max(_FEW, 2 * len(self._generators))
+        self._generators.append(generator)
 
     def _drain(self) -> None:
         ready, callbacks = self._ready, 0
@@ -315,6 +330,11 @@ class ExecutionLoop(RefusingLoop):
             ]
             heapq.heapify(self._timers)
             self._cancelled_timers = 0
+
+
+def _is_finished(generator: AsyncGenerator[Any, Any]) -> bool:
+    """Tell whether a generator has ended; one that is not Python's own cannot tell, and is closed once more."""
+    return getattr(generator, "ag_frame", generator) is None
 
 
 def _spinning() -> ContextMisuseError:

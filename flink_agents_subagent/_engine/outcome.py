@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.encoding.framing import dump_json
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent.errors import DurableCallError, DurableTimeoutError, EncodingError
 
-__all__ = ["Delivered", "encode_attempt", "encode_error", "encode_value", "outcome_of"]
+__all__ = ["CallText", "Delivered", "encode_attempt", "encode_error", "encode_value", "outcome_of"]
 
 _PLAIN = frozenset({bool, int, str, bytes})
+
+
+class CallText(Protocol):
+    """A call as messages name it; the text is made only when one is needed."""
+
+    @property
+    def timeout_ms(self) -> int | None:
+        """The call's time-out."""
+
+    def describe(self) -> str:
+        """Return the call's name."""
 
 
 class Delivered(NamedTuple):
@@ -22,7 +33,7 @@ class Delivered(NamedTuple):
     error: BaseException | None
 
 
-def encode_value(core: EngineCore, value: object, call: str) -> bytes:
+def encode_value(core: EngineCore, value: object, call: CallText) -> bytes:
     """Return the bytes of a call's value; a value that cannot be rebuilt stops the engine, with the call named."""
     try:
         return core.codec.encode(value)
@@ -40,14 +51,14 @@ def encode_attempt(error: BaseException) -> bytes:
     return dump_json({"type": type(error).__qualname__, "message": str(error)})
 
 
-def outcome_of(core: EngineCore, record: Record, call: str, timeout_ms: int | None) -> Delivered:
+def outcome_of(core: EngineCore, record: Record, call: CallText) -> Delivered:
     """Return what a recorded outcome gives to the action: the same live and on replay.
 
     Replay: containers and exceptions are rebuilt from the record in the first run as well, so that neither what the function
     goes on to do with its result, nor a class that cannot be rebuilt, makes the first run differ from a later one.
     """
     if record.status == "timeout":
-        return Delivered(None, DurableTimeoutError(f"{call} did not finish within {timeout_ms} ms"))
+        return Delivered(None, DurableTimeoutError(f"{call.describe()} did not finish within {call.timeout_ms} ms"))
     try:
         if record.status == "ok":
             is_plain = type(record.live) in _PLAIN or (type(record.live) is float and math.isfinite(record.live))
@@ -69,7 +80,7 @@ def _deliverable(error: BaseException) -> BaseException:
     return DurableCallError(f"{type(error).__module__}.{type(error).__qualname__}", str(error))
 
 
-def _about(call: str, error: EncodingError) -> EncodingError:
-    named = EncodingError(f"{call}: {error}")
+def _about(call: CallText, error: EncodingError) -> EncodingError:
+    named = EncodingError(f"{call.describe()}: {error}")
     named.__cause__ = error
     return named

@@ -52,9 +52,7 @@ class Restorer:
         records = _continued([] if known is None else list(known.records), run_number, tail)
         # Without its first record a journal is the rest of a run that had ended before the barrier.
         if records and records[0].head is not None:
-            journals[run_number] = UnclaimedJournal(
-                run_number, tuple(records), 0 if known is None else known.restored_ms
-            )
+            journals[run_number] = UnclaimedJournal(run_number, tuple(records))
 
 
 def _continued(records: list[Record], run_number: int, tail: dict[int, bytes]) -> list[Record]:

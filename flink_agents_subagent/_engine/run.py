@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.async_execution import AsyncExecution
 from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import Emit, InputFinished
-from flink_agents_subagent._engine.encoding import input_fingerprint
 from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
 from flink_agents_subagent._engine.failure import action_error, dead_letter, key_text, stuck
-from flink_agents_subagent._engine.identity import RunIdentity, execution_digest
-from flink_agents_subagent._engine.journal import Journal
 from flink_agents_subagent._engine.memory import MemoryBuffer
-from flink_agents_subagent._engine.record import JournalHead, Record
-from flink_agents_subagent._engine.slot import Slot, SlotState
+from flink_agents_subagent._engine.record import Record
+from flink_agents_subagent._engine.run_journal import RunJournal
+from flink_agents_subagent._engine.slot import Slot
 from flink_agents_subagent._plan.compiled import CompiledAction
-from flink_agents_subagent.errors import EncodingError, ReplayMismatchError
+from flink_agents_subagent.errors import ReplayMismatchError
 from flink_agents_subagent.events import Event, InputEvent
 
 __all__ = ["HeldInput", "Run"]
@@ -50,18 +48,16 @@ class Run:
         "_active",
         "_events_sent",
         "_executions",
-        "_fingerprint",
         "_input",
+        "_journal",
         "_parked",
         "_restored",
         "_sensory",
         "_short_term",
         "_started_ms",
-        "clock_ms",
         "core",
         "is_dirty",
         "is_over",
-        "journal",
         "key",
         "step",
         "timestamp",
@@ -72,11 +68,11 @@ class Run:
         self.core = core
         self.key = key
         self.timestamp = held.timestamp
-        self.journal: Journal | None = None
-        self.clock_ms = self._started_ms = core.now_ms
+        self._started_ms = core.now_ms
+        self._journal: RunJournal | None = None
         self.step = 0
         self.unreleased: list[Slot] = []
-        """Calls opened in this step or during the replay: they start once nothing recorded can cancel them any more."""
+        """Calls that may go ahead once nothing that is recorded can cancel them any more."""
         self.is_over = False
         self.is_dirty = True
         """Whether the checkpoint entry has changed since it was taken."""
@@ -84,7 +80,6 @@ class Run:
         self._executions: list[Execution] = []
         self._active: list[Execution] = []
         self._events_sent = 0
-        self._fingerprint: bytes | None = None
         self._short_term: MemoryBuffer | None = None
         self._sensory: MemoryBuffer | None = None
         self._restored: list[ExecutionEntry] = []
@@ -94,17 +89,15 @@ class Run:
 
     def restore(self, entry: RunEntry) -> None:
         """Take what a checkpoint and the tail of the store say about the run; `begin` then replays it."""
-        self.clock_ms = self._started_ms = entry.started_ms
-        self._fingerprint = entry.input_fingerprint
+        self._started_ms = entry.started_ms
         self._restored = entry.executions
-        if entry.run_number is not None:
-            self.journal = Journal(entry.run_number, entry.records, entry.markers)
+        self.journal.restore(entry)
         if entry.reads:
             self._short_term = self._short_term_buffer(entry.reads)
 
     def begin(self) -> None:
         """Start with the input, and replay what is recorded."""
-        self._route(InputEvent(input=self.core.ports.decode_input(self._input.raw)), 0)
+        self._route(InputEvent(input=self.decode_input()), 0)
         self._step(0)
         self.settle()
 
@@ -112,7 +105,7 @@ class Run:
         """Deliver what can be delivered, one record at a time, then wait; tell whether the run is over."""
         self.is_dirty = True
         while not self.is_over:
-            record = self._next_record()
+            record = None if self._journal is None else self._journal.next_record()
             if record is None:
                 self._wait_or_finish()
                 break
@@ -128,14 +121,15 @@ class Run:
     def entry(self) -> RunEntry:
         """Return what a checkpoint keeps of the run."""
         journal = self.journal
+        records = journal.records
         return RunEntry(
             raw=self._input.raw,
             timestamp=self.timestamp,
-            started_ms=self._started_ms,
-            run_number=None if journal is None else journal.run_number,
-            input_fingerprint=self._fingerprint,
-            records=[] if journal is None else [self._kept(record) for record in journal.records],
-            markers=[] if journal is None else list(journal.new_markers()),
+            started_ms=journal.started_ms,
+            run_number=None if records is None else records.run_number,
+            input_fingerprint=journal.known_fingerprint,
+            records=[] if records is None else [self._kept(record) for record in records.records],
+            markers=[] if records is None else list(records.new_markers()),
             reads={} if self._short_term is None else self._short_term.reads,
             executions=[
                 ExecutionEntry(execution.action.name, execution.is_done, execution.outputs, execution.log)
@@ -149,12 +143,6 @@ class Run:
             return record.stub()
         return record
 
-    def _next_record(self) -> Record | None:
-        journal = self.journal
-        if journal is None:
-            return None
-        return journal.replay.popleft() if journal.replay else journal.next_acknowledged()
-
     def _wait_or_finish(self) -> None:
         if len(self._executions) < len(self._restored):
             missing = self._restored[len(self._executions)].action
@@ -164,8 +152,7 @@ class Run:
             return
         unreleased, self.unreleased = self.unreleased, []
         for slot in unreleased:
-            if slot.state is SlotState.HELD:
-                self.core.calls.release(slot)
+            self.core.calls.release(slot)
         for execution in self._active:
             execution.prepare()
             if not execution.can_go_on():
@@ -174,13 +161,20 @@ class Run:
         self._count_parked(len(self._active))
 
     def _finish(self) -> None:
-        self.is_over = True
         self._count_parked(0)
         if self._short_term is not None:
             writes = self._short_term.writes()
             if writes:
                 self.core.write_memory(self.key, writes)
+        self._end()
+
+    def _end(self) -> None:
+        self.is_over = True
         self.core.effects.append(InputFinished(self._input.ticket))
+        # Nothing refers to itself any more, so that a run goes at once and costs the garbage collector nothing.
+        self._executions.clear()
+        self._active = []
+        self._journal = None
 
     def _count_parked(self, parked: int) -> None:
         if parked == self._parked:
@@ -216,7 +210,7 @@ class Run:
             execution.log.append(VisitLog(self.step, events, short_term, sensory))
         for event in events:
             self._events_sent += 1
-            if event is not None:
+            if event is not None and not self.is_over:
                 self._route(event, self._events_sent)
 
     def _route(self, event: Event, ordinal: int) -> None:
@@ -251,29 +245,6 @@ class Run:
 
     # Records
 
-    def append(self, record: Record, name: str) -> None:
-        """Hand a record to the store; it is delivered in its turn, after its acknowledgement."""
-        journal = self._number(record)
-        self.core.append(self, self.core.make_append(self.key, journal.run_number, record, name), record)
-
-    def commit(self, record: Record, name: str) -> None:
-        """Make a record durable before returning; the caller delivers it."""
-        journal = self._number(record)
-        self.core.commit(self, self.core.make_append(self.key, journal.run_number, record, name), name)
-        record.is_acknowledged = True
-        record.is_taken = True
-        self.move_clock(record.time_ms)
-
-    def _number(self, record: Record) -> Journal:
-        journal = self.need_journal()
-        record.time_ms = max(self.core.now_ms, self.clock_ms)
-        if journal.is_empty or record.kind == "r":
-            # A reset may discard the record that had it.
-            record.head = JournalHead(self.fingerprint(), self._started_ms)
-        journal.append(record)
-        self.is_dirty = True
-        return journal
-
     def _deliver(self, record: Record) -> None:
         if record.is_taken:
             return
@@ -284,7 +255,7 @@ class Run:
                 self.mismatched(f"{_record_text(record)}: {mismatch}", record.number)
                 return
         if record.kind in ("o", "t"):
-            self.move_clock(record.time_ms)
+            self.journal.move_clock(record.time_ms)
         if record.kind in ("o", "t", "r"):
             self._step(record.number)
 
@@ -293,50 +264,18 @@ class Run:
             raise Mismatch(f"the code has not started execution {record.execution}")
         return self._executions[record.execution]
 
-    def move_clock(self, time_ms: int) -> None:
-        """Let the run's time be that of a delivered record (E2.3)."""
-        self.clock_ms = max(self.clock_ms, time_ms)
-
     # What executions ask for
 
-    def read_clock(self) -> int:
-        """Return the run's time; asking for it ties the run to its journal, whose start time is then the run's (E4.4)."""
-        self.need_journal()
-        return self.clock_ms
+    @property
+    def journal(self) -> RunJournal:
+        """The recorded side of the run."""
+        if self._journal is None:
+            self._journal = RunJournal(self, self._started_ms)
+        return self._journal
 
-    def need_journal(self) -> Journal:
-        """Return the journal; the first need gives the run its number, or an unclaimed journal of the same input (E4.4)."""
-        if self.journal is None:
-            self.journal = self._claim() or self._new_journal()
-            self.is_dirty = True
-        return self.journal
-
-    def fingerprint(self) -> bytes:
-        """Return the fingerprint of the input as it arrived, whatever an action did to the object since."""
-        if self._fingerprint is None:
-            try:
-                self._fingerprint = input_fingerprint(self.core.ports.decode_input(self._input.raw))
-            except EncodingError as error:
-                self.core.fail(error)
-        return self._fingerprint
-
-    def execution_digest(self, action: str, event_ordinal: int) -> bytes:
-        """Return the identity of an execution (E5.2)."""
-        settings = self.core.settings
-        number = self.need_journal().run_number
-        run = RunIdentity(settings.job_identifier, settings.operator_uid, self.key, number, self.fingerprint())
-        return execution_digest(run, action, event_ordinal)
-
-    def patched(self, execution: int, change_id: str) -> bool:
-        """See `RunnerContext.patched` (E3.8)."""
-        journal = self.need_journal()
-        if (execution, change_id) in journal.markers:
-            return True
-        if journal.is_replaying:
-            return False
-        journal.add_marker(execution, change_id)
-        self.is_dirty = True
-        return True
+    def decode_input(self) -> Any:
+        """Return the input as it arrived."""
+        return self.core.ports.decode_input(self._input.raw)
 
     def short_term(self) -> MemoryBuffer:
         """Return the memory of the key as the run sees it."""
@@ -361,22 +300,6 @@ class Run:
         core, key = self.core, self.key
         return MemoryBuffer(core.codec, lambda path: core.read_memory(key, path), reads)
 
-    def _claim(self) -> Journal | None:
-        unclaimed = self.core.unclaimed
-        if not unclaimed.of(self.key):
-            return None
-        claimed = unclaimed.claim(self.key, self.fingerprint())
-        if claimed is None:
-            return None
-        self.core.count(metric.UNCLAIMED_JOURNALS, "", -1)
-        self.clock_ms = self._started_ms = claimed.started_ms
-        return Journal(claimed.run_number, claimed.records)
-
-    def _new_journal(self) -> Journal:
-        number = self.core.run_number(self.key) + 1
-        self.core.write_run_number(self.key, number)
-        return Journal(number)
-
     # Faults
 
     def mismatched(self, text: str, from_number: int | None) -> None:
@@ -387,7 +310,7 @@ class Run:
             from_number: The first record that does not fit; None when it is the checkpoint's table of executions.
         """
         self.core.count(metric.MISMATCHES)
-        where = f"agent {self.core.agent.name!r}, key {key_text(self.core, self.key)}, run {self._number_text()}"
+        where = f"agent {self.core.agent.name!r}, key {key_text(self.core, self.key)}, run {self.journal.number_text}"
         if self.core.settings.on_mismatch == "fail":
             self.core.fail(
                 ReplayMismatchError(
@@ -397,12 +320,7 @@ class Run:
             )
         _log.warning("%s: calling afresh, because the code does not do what is recorded: %s", where, text)
         self._restored = self._restored[: len(self._executions)]
-        journal = self.journal
-        if from_number is None and journal is not None and journal.replay:
-            from_number = journal.replay[0].number
-        if from_number is not None and journal is not None:
-            journal.discard_from(from_number)
-            self.append(Record("r", discards_from=from_number), "a reset")
+        self.journal.reset_from(from_number)
 
     def action_failed(self, action: str, error: BaseException) -> None:
         """Deal with an exception that escaped an action (E1.8)."""
@@ -418,21 +336,19 @@ class Run:
             "an input was dead-lettered", exc_info=failure, extra={"agent": self.core.agent.name, "action": action}
         )
         self.core.count(metric.DEAD_LETTERS)
-        letter = dead_letter(self, action, error, self.core.ports.decode_input(self._input.raw))
+        letter = dead_letter(self, action, error)
         self.core.effects.append(Emit(letter, self.timestamp, True, self.key))
-        self.core.effects.append(InputFinished(self._input.ticket))
+        self._end()
 
     def _refuse_leftovers(self) -> None:
         """An action that fails early because its code changed is a mismatch, not a dead letter (E2.2)."""
-        for record in list(self.journal.replay) if self.journal is not None else ():
+        records = self.journal.records
+        for record in list(records.replay) if records is not None else ():
             if record.kind == "r" or record.is_taken:
                 continue
             if not self._execution_of(record).expects(record):
                 self.mismatched(f"{_record_text(record)}: the action failed before it came to it", record.number)
                 return
-
-    def _number_text(self) -> str:
-        return "without number" if self.journal is None else str(self.journal.run_number)
 
 
 def _record_text(record: Record) -> str:

@@ -100,6 +100,11 @@ class Slot:
         return self.spec.label or self.spec.function_id
 
     @property
+    def timeout_ms(self) -> int | None:
+        """The time-out of the call."""
+        return self.spec.timeout_ms
+
+    @property
     def is_decided(self) -> bool:
         """Whether nothing that happens outside can change the outcome any more."""
         return self.state >= SlotState.RECORDED
@@ -124,32 +129,43 @@ class Handle(LoopFuture, DurableHandle[Any]):
 
     def __init__(self, loop: ExecutionLoop, slot: Slot) -> None:
         super().__init__(loop)
-        self._slot = slot
+        self._slot: Slot | None = slot
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait for the outcome; the first await starts a call that starts at its await."""
-        self._slot.execution.begin(self._slot)
+        self._begin()
         return super().__await__()
 
     def add_done_callback(self, fn: Callable[[Any], object], *, context: contextvars.Context | None = None) -> None:
         """Have `fn` called with the handle when it is done. `gather`, `wait` and tasks wait in this way, so it counts as an await."""
-        self._slot.execution.begin(self._slot)
+        self._begin()
         super().add_done_callback(fn, context=context)
 
     def cancel(self, msg: Any | None = None) -> bool:
         """Cancel the call (E3.11); tell whether it was still open."""
         if self.done():
             return False
-        self._slot.execution.cancel_call(self._slot)
+        slot = self._slot
+        if slot is not None:
+            slot.execution.cancel_call(slot)
+            self.let_go()
         return super().cancel(msg)
 
-    def resolve(self, value: object) -> None:
-        """Deliver a value."""
-        if not self.done():
+    def deliver(self, value: object, error: BaseException | None) -> None:
+        """Take the outcome. Nobody has to retrieve an exception: it surfaces at an await, or not at all (E3.1)."""
+        self.let_go()
+        if self.done():
+            return
+        if error is None:
             self.set_result(value)
-
-    def refuse(self, error: BaseException) -> None:
-        """Deliver an exception; nobody has to retrieve it, it surfaces at an await (E3.1)."""
-        if not self.done():
+        else:
             self.set_exception(error)
             self._log_traceback = False
+
+    def let_go(self) -> None:
+        """Forget the call: the author may keep the handle, the run must not live as long as that."""
+        self._slot = None
+
+    def _begin(self) -> None:
+        if self._slot is not None:
+            self._slot.execution.begin(self._slot)

@@ -17,8 +17,8 @@ class UnclaimedJournal:
     run_number: int
     records: tuple[Record, ...]
     """Contiguous, the first one with its head."""
-    restored_ms: int
-    """Engine time at which it was restored first; retention counts from here."""
+    restored_ms: int = 0
+    """Engine time of the restore, from which the retention counts: an outage does not use it up."""
 
     @property
     def started_ms(self) -> int:

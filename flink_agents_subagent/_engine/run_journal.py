@@ -1,0 +1,171 @@
+"""What is recorded of one run: its number, its time, its input's fingerprint, its records (E2.3, E4.4, E5.2).
+
+Numbers and times records and hands them to the store; must not know what executions do with what is delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from flink_agents_subagent._engine import metric
+from flink_agents_subagent._engine.checkpoint import RunEntry
+from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.encoding import input_fingerprint
+from flink_agents_subagent._engine.identity import RunIdentity, execution_digest
+from flink_agents_subagent._engine.journal import Journal
+from flink_agents_subagent._engine.record import JournalHead, Record
+from flink_agents_subagent.errors import EncodingError
+
+if TYPE_CHECKING:
+    from flink_agents_subagent._engine.run import Run
+
+__all__ = ["RunJournal"]
+
+
+class RunJournal:
+    """The recorded side of a run; the clock of its loops.
+
+    Guarantee: a run that needs nothing recorded has no number and leaves nothing behind (E4.6). The first need of a call, a
+        timer, the time or an id gives it the next number of its key, or an unclaimed journal of the same input.
+    Thread: task thread.
+    """
+
+    __slots__ = ("_core", "_fingerprint", "_run", "clock_ms", "records", "started_ms")
+
+    def __init__(self, run: Run, started_ms: int) -> None:
+        self._run = run
+        self._core: EngineCore = run.core
+        self._fingerprint: bytes | None = None
+        self.clock_ms = self.started_ms = started_ms
+        self.records: Journal | None = None
+        """None as long as nothing needed it."""
+
+    def restore(self, entry: RunEntry) -> None:
+        """Take what a checkpoint and the tail of the store say."""
+        self._fingerprint = entry.input_fingerprint
+        if entry.run_number is not None:
+            self.records = Journal(entry.run_number, entry.records, entry.markers)
+
+    @property
+    def number_text(self) -> str:
+        """The run's number for messages."""
+        return "without number" if self.records is None else str(self.records.run_number)
+
+    @property
+    def known_fingerprint(self) -> bytes | None:
+        """The input's fingerprint if something needed it."""
+        return self._fingerprint
+
+    # Identity
+
+    def need(self) -> Journal:
+        """Return the records; the first need claims or numbers them (E4.4)."""
+        if self.records is None:
+            self.records = self._claim() or self._next()
+            self._run.is_dirty = True
+        return self.records
+
+    def need_for_call(self) -> None:
+        """Make sure that a call's outcome can be recorded before the call is made."""
+        self.need()
+        self.fingerprint()
+
+    def fingerprint(self) -> bytes:
+        """Return the fingerprint of the input as it arrived, whatever an action did to the object since."""
+        if self._fingerprint is None:
+            try:
+                self._fingerprint = input_fingerprint(self._run.decode_input())
+            except EncodingError as error:
+                self._core.fail(error)
+        return self._fingerprint
+
+    def execution_digest(self, action: str, event_ordinal: int) -> bytes:
+        """Return the identity of an execution (E5.2)."""
+        settings = self._core.settings
+        number = self.need().run_number
+        run = RunIdentity(settings.job_identifier, settings.operator_uid, self._run.key, number, self.fingerprint())
+        return execution_digest(run, action, event_ordinal)
+
+    def _claim(self) -> Journal | None:
+        unclaimed = self._core.unclaimed
+        if not unclaimed.of(self._run.key):
+            return None
+        claimed = unclaimed.claim(self._run.key, self.fingerprint())
+        if claimed is None:
+            return None
+        self._core.count(metric.UNCLAIMED_JOURNALS, "", -1)
+        self.clock_ms = self.started_ms = claimed.started_ms
+        return Journal(claimed.run_number, claimed.records)
+
+    def _next(self) -> Journal:
+        number = self._core.run_number(self._run.key) + 1
+        self._core.write_run_number(self._run.key, number)
+        return Journal(number)
+
+    # Time
+
+    def read_clock(self) -> int:
+        """Return the run's time; asking for it is a need of the journal, whose start time is then the run's."""
+        if self.records is None:
+            self.need()
+        return self.clock_ms
+
+    def move_clock(self, time_ms: int) -> None:
+        """Let the run's time be that of a delivered record (E2.3)."""
+        self.clock_ms = max(self.clock_ms, time_ms)
+
+    # Records
+
+    def append(self, record: Record, name: Callable[[], str]) -> None:
+        """Hand a record to the store; it is delivered in its turn, after its acknowledgement (E2.2)."""
+        number = self._number(record)
+        self._core.append(self._run, self._core.make_append(self._run.key, number, record, name), record)
+
+    def commit(self, record: Record, name: Callable[[], str]) -> None:
+        """Make a record durable before returning; the caller has it, so that its turn of delivery is skipped (E3.16)."""
+        number = self._number(record)
+        self._core.commit(self._run, self._core.make_append(self._run.key, number, record, name), name)
+        record.is_acknowledged = True
+        record.is_taken = True
+        self.move_clock(record.time_ms)
+
+    def next_record(self) -> Record | None:
+        """Take the record whose turn of delivery has come: replayed ones first, then those that the store acknowledged."""
+        records = self.records
+        if records is None:
+            return None
+        return records.replay.popleft() if records.replay else records.next_acknowledged()
+
+    def reset_from(self, number: int | None) -> None:
+        """Discard the replayed records from this number on, by default all that are left (E3.7)."""
+        records = self.records
+        if records is None or (number is None and not records.replay):
+            return
+        first = records.replay[0].number if number is None else number
+        records.discard_from(first)
+        self.append(Record("r", discards_from=first), lambda: "a reset")
+
+    def patched(self, execution: int, change_id: str) -> bool:
+        """See `RunnerContext.patched` (E3.8)."""
+        records, marker = self.need(), (execution, change_id)
+        if marker in records.markers:
+            return True
+        if records.is_replaying:
+            # What was not patched at its first passing stays so for the rest of the run.
+            records.unpatched.add(marker)
+        if marker in records.unpatched:
+            return False
+        records.add_marker(marker)
+        self._run.is_dirty = True
+        return True
+
+    def _number(self, record: Record) -> int:
+        records = self.need()
+        record.time_ms = max(self._core.now_ms, self.clock_ms)
+        if records.is_empty or record.kind == "r":
+            # A reset may discard the record that had the head.
+            record.head = JournalHead(self.fingerprint(), self.started_ms)
+        records.append(record)
+        self._run.is_dirty = True
+        return records.run_number
