@@ -11,11 +11,10 @@ from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
 from pyflink.util.java_utils import get_j_env_configuration, is_local_deployment
 
+from flink_agents_subagent._flink.jar import JAR
 from flink_agents_subagent.errors import DefinitionError
 
-__all__ = ["JAR", "add_jar", "python_executable", "ship_python"]
-
-JAR = Path(__file__).parent.parent / "lib" / "flink-agents-subagent.jar"
+__all__ = ["add_jar", "python_executable", "ship_python"]
 
 _EXECUTABLE = "python.executable"
 _PYTHON_PATH = "python.pythonpath"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from flink_agents_subagent import DefinitionError
-from flink_agents_subagent._flink.shipping import JAR, add_jar
+from flink_agents_subagent._flink.jar import JAR
+from flink_agents_subagent._flink.shipping import add_jar
 
 
 def test_a_missing_jar_names_the_command_that_builds_it(tmp_path: Path) -> None:

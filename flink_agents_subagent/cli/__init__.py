@@ -1,0 +1,1 @@
+"""The command line: `flink-agents-subagent doctor` and `options`. Needs the extra `cli`."""
