@@ -84,14 +84,17 @@ final class FrameCodec {
             return -1;
         }
         int length = bytes.getInt(index);
-        int body = index + HEADER;
-        if (length < FIXED_BODY || length > available || bytes.get(body) != VERSION) {
-            return -1;
-        }
-        boolean isAddress = keyGroups.contains(bytes.getInt(body + 1))
-                && bytes.getLong(body + 5) >= 1
-                && bytes.getInt(body + 13) >= 1;
+        boolean isWhole = FIXED_BODY <= length && length <= available;
+        return isWhole && isPlausible(bytes, index + HEADER, length, keyGroups) ? length : -1;
+    }
+
+    private static boolean isPlausible(ByteBuffer bytes, int body, int length, KeyGroups keyGroups) {
         int keyLength = bytes.getInt(body + 17);
-        return isAddress && keyLength >= 0 && keyLength <= length - FIXED_BODY ? length : -1;
+        return bytes.get(body) == VERSION
+                && keyGroups.contains(bytes.getInt(body + 1))
+                && bytes.getLong(body + 5) >= 1
+                && bytes.getInt(body + 13) >= 1
+                && keyLength >= 0
+                && keyLength <= length - FIXED_BODY;
     }
 }

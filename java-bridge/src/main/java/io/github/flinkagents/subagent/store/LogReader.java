@@ -73,23 +73,26 @@ final class LogReader {
 
     private void readSegment(SegmentFile segment, long from, Extent extent, FrameSink sink) throws IOException {
         ByteBuffer content = segment.read();
-        if (!segment.isHeadedBy(content, fence.writerId())) {
-            if (!extent.isLast || !isUnfinishedHeader(content)) {
-                damage.add(segment, 0, content.limit(), "no segment of this writer's log, or of another format");
-            }
-            return;
+        if (segment.isHeadedBy(content, fence.writerId())) {
+            int frames = (int) Math.min(content.limit() - SegmentFile.HEADER, extent.stop - segment.base());
+            int visible = SegmentFile.HEADER + frames;
+            content.limit(visible);
+            int first = (int) (SegmentFile.HEADER + Math.min(Math.max(0, from - segment.base()), visible));
+            judgeEnd(segment, readFrames(segment, content, first, sink), visible, extent);
+        } else if (!extent.isLast || !isUnfinishedHeader(content)) {
+            damage.add(segment, 0, content.limit(), "no segment of this writer's log, or of another format");
         }
-        long visible = SegmentFile.HEADER + extent.stop - segment.base();
-        content.limit((int) Math.min(content.limit(), visible));
-        int at = (int) (SegmentFile.HEADER + Math.max(0, Math.min(from - segment.base(), content.limit())));
-        int end = readFrames(segment, content, at, sink);
-        if (end < content.limit() && !extent.isLast) {
-            damage.add(segment, end, content.limit(), "no frame");
-        } else if (!extent.isLast && content.limit() < visible) {
-            damage.add(segment, content.limit(), (int) visible, "missing; the next segment continues behind it");
-        } else if (end < content.limit()) {
-            LOG.info(
-                    "{} ends in {} bytes of a record that was not acknowledged", segment.file(), content.limit() - end);
+    }
+
+    private void judgeEnd(SegmentFile segment, int end, int visible, Extent extent) {
+        if (extent.isLast) {
+            if (end < visible) {
+                LOG.info("{} ends in {} bytes of a record that was not acknowledged", segment.file(), visible - end);
+            }
+        } else if (end < visible) {
+            damage.add(segment, end, visible, "no frame");
+        } else if (segment.base() + visible - SegmentFile.HEADER < extent.stop) {
+            damage.add(segment, visible, visible, "missing from here; the next segment continues further on");
         }
     }
 

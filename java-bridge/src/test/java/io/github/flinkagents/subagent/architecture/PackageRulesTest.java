@@ -38,7 +38,7 @@ class PackageRulesTest {
 
     /** The operator uses the store and Python; these know the protocol only, and not each other. */
     @ArchTest
-    static final ArchRule LAYERS = layeredArchitecture()
+    private final ArchRule layers = layeredArchitecture()
             .consideringOnlyDependenciesInLayers()
             .withOptionalLayers(true)
             .layer("operator")
@@ -60,7 +60,7 @@ class PackageRulesTest {
 
     /** Only one package embeds Python. */
     @ArchTest
-    static final ArchRule PEMJA = noClasses()
+    private final ArchRule pemja = noClasses()
             .that()
             .resideOutsideOfPackage("..subagent.python..")
             .should()
@@ -69,7 +69,7 @@ class PackageRulesTest {
 
     /** The store knows Flink's name for key groups through the protocol, and nothing else of Flink. */
     @ArchTest
-    static final ArchRule STORE_WITHOUT_FLINK = noClasses()
+    private final ArchRule storeWithoutFlink = noClasses()
             .that()
             .resideInAPackage("..subagent.store..")
             .should()
@@ -78,11 +78,11 @@ class PackageRulesTest {
 
     /** Classes are made to be used, not extended. */
     @ArchTest
-    static final ArchRule FINAL_CLASSES = classes().that(CONCRETE).should().haveModifier(FINAL);
+    private final ArchRule finalClasses = classes().that(CONCRETE).should().haveModifier(FINAL);
 
     /** The store shows its port, its values and its stores; how they work is its own business. */
     @ArchTest
-    static final ArchRule STORE_PARTS = classes()
+    private final ArchRule storeParts = classes()
             .that()
             .resideInAPackage("..subagent.store..")
             .and()
