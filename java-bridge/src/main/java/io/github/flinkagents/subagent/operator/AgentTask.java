@@ -61,7 +61,7 @@ final class AgentTask implements AutoCloseable {
         wakeUp = new WakeUp(parts.mailbox, this::drain);
         timer = new DeadlineTimer(parts.timeService, this::drain);
         held = new HeldInputs(parts.downstream);
-        journal = new JournalAppender(store, failure, wakeUp::wake, parts.metrics);
+        journal = new JournalAppender(store, failure, wakeUp::wake);
         retained = new RetainedCheckpoints(storeSettings.retainedCheckpoints(), parts.restored.positions());
     }
 
@@ -72,7 +72,7 @@ final class AgentTask implements AutoCloseable {
     void open(PythonHost opened, byte[] plan) throws Exception {
         python = opened;
         long start = System.nanoTime();
-        parts.metrics.gauge("heldInputs", held::count);
+        parts.metrics.gauge("held_inputs", held::count);
         opened.startThreads(instance, wakeUp::wake);
         Settings settings = parts.settings.with("python-files-directory", opened.pythonFilesDirectory());
         opened.call(EntryPoint.OPEN, newHost(opened), instance, plan, settings.toJson());
@@ -95,9 +95,9 @@ final class AgentTask implements AutoCloseable {
                     found.payload());
         }
         long recoveryMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        parts.metrics.gauge("recoveryMs", () -> recoveryMillis);
-        parts.metrics.gauge("recoveredRecords", tail.records()::size);
-        parts.metrics.gauge("recordsSetAside", tail::setAside);
+        parts.metrics.gauge("recovery_ms", () -> recoveryMillis);
+        parts.metrics.gauge("recovered_records", tail.records()::size);
+        parts.metrics.gauge("records_set_aside", tail::setAside);
         parts.mailbox.execute(this::ensureStarted, "Start the engine");
     }
 

@@ -88,11 +88,8 @@ public final class JavaValuePickler {
             out.call("decimal", "Decimal", () -> out.text(decimal.toString()));
         } else if (value instanceof BigInteger integer) {
             out.integer(integer);
-        } else if (value instanceof Byte
-                || value instanceof Short
-                || value instanceof Integer
-                || value instanceof Long) {
-            out.integer(((Number) value).longValue());
+        } else if (value instanceof Number number && KeySource.isInteger(value)) {
+            out.integer(number.longValue());
         } else {
             return false;
         }

@@ -38,23 +38,20 @@ final class JournalAppender {
     private final ActionStateStore store;
     private final TaskFailure failure;
     private final Runnable wake;
-    private final OperatorMetrics metrics;
-    private final Queue<Batch> acknowledged = new ConcurrentLinkedQueue<>();
+    private final Queue<List<Long>> acknowledged = new ConcurrentLinkedQueue<>();
     private List<JournalRecord> records = new ArrayList<>();
     private List<Long> seqs = new ArrayList<>();
 
-    JournalAppender(ActionStateStore store, TaskFailure failure, Runnable wake, OperatorMetrics metrics) {
+    JournalAppender(ActionStateStore store, TaskFailure failure, Runnable wake) {
         this.store = store;
         this.failure = failure;
         this.wake = wake;
-        this.metrics = metrics;
     }
 
     /** Adds a record to the batch of this entry call. */
     void append(long seq, JournalRecord journalRecord) {
         records.add(journalRecord);
         seqs.add(seq);
-        metrics.recordAppended(journalRecord.payload().length);
     }
 
     /** Hands the batch to the store; at the end of every entry call. */
@@ -62,7 +59,7 @@ final class JournalAppender {
         if (records.isEmpty()) {
             return;
         }
-        Batch batch = new Batch(seqs, System.nanoTime());
+        List<Long> batch = seqs;
         CompletableFuture<Void> durable = store.append(records);
         records = new ArrayList<>();
         seqs = new ArrayList<>();
@@ -80,30 +77,21 @@ final class JournalAppender {
     void commit(JournalRecord journalRecord) throws Exception {
         // What the run has appended before must not come behind it.
         flush();
-        long start = System.nanoTime();
-        metrics.recordAppended(journalRecord.payload().length);
         try {
             store.append(List.of(journalRecord)).get();
         } catch (ExecutionException failed) {
             throw unwrap(failed) instanceof Exception cause ? cause : failed;
-        } finally {
-            metrics.mailboxBlocked(System.nanoTime() - start);
         }
     }
 
     /** Takes the sequence numbers acknowledged since the last time, packed as big-endian 64-bit numbers. */
     byte[] takeAcknowledged() {
-        List<Batch> batches = new ArrayList<>();
-        for (Batch batch = acknowledged.poll(); batch != null; batch = acknowledged.poll()) {
-            batches.add(batch);
+        List<Long> taken = new ArrayList<>();
+        for (List<Long> batch = acknowledged.poll(); batch != null; batch = acknowledged.poll()) {
+            taken.addAll(batch);
         }
-        long now = System.nanoTime();
-        ByteBuffer packed = ByteBuffer.allocate(Long.BYTES
-                * batches.stream().mapToInt(batch -> batch.seqs.size()).sum());
-        for (Batch batch : batches) {
-            batch.seqs.forEach(packed::putLong);
-            metrics.acknowledged(now - batch.start);
-        }
+        ByteBuffer packed = ByteBuffer.allocate(Long.BYTES * taken.size());
+        taken.forEach(packed::putLong);
         return packed.array();
     }
 
@@ -111,7 +99,4 @@ final class JournalAppender {
         boolean isWrapper = failed instanceof CompletionException || failed instanceof ExecutionException;
         return isWrapper && failed.getCause() != null ? failed.getCause() : failed;
     }
-
-    /** The records of one entry call and when they were handed over. */
-    private record Batch(List<Long> seqs, long start) {}
 }

@@ -37,11 +37,13 @@ public final class KeyOperatorFactory extends AbstractStreamOperatorFactory<Row>
     public KeyOperatorFactory(byte[] settings, byte[] selector) {
         this.settings = settings.clone();
         this.selector = selector.clone();
-        setChainingStrategy(mayShareThread(Settings.parse(settings)) ? ChainingStrategy.ALWAYS : ChainingStrategy.NEVER);
+        setChainingStrategy(
+                mayShareThread(Settings.parse(settings)) ? ChainingStrategy.ALWAYS : ChainingStrategy.NEVER);
     }
 
     private static boolean mayShareThread(Settings settings) {
-        // Two interpreters on one thread hang, so no PyFlink operator in thread mode may share the task. A row knows its
+        // Two interpreters on one thread hang, so no PyFlink operator in thread mode may share the task. A row knows
+        // its
         // field names only after it went through its serializer, which object reuse leaves out within a chain.
         return !KeyOperator.needsPython(settings) && !"java".equals(settings.text("element"));
     }

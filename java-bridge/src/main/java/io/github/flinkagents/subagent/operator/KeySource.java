@@ -85,7 +85,7 @@ interface KeySource {
         if (key instanceof String text) {
             return KeyBytes.ofString(text);
         }
-        if (key instanceof Byte || key instanceof Short || key instanceof Integer || key instanceof Long) {
+        if (isInteger(key)) {
             return KeyBytes.ofLong(((Number) key).longValue());
         }
         if (key instanceof Boolean flag) {
@@ -97,6 +97,11 @@ interface KeySource {
         throw unusable(
                 field,
                 key == null ? "is null or missing" : "is a " + key.getClass().getName());
+    }
+
+    /** Whether a value is one of Java's whole numbers of up to 64 bits. */
+    static boolean isInteger(@Nullable Object key) {
+        return key instanceof Byte || key instanceof Short || key instanceof Integer || key instanceof Long;
     }
 
     private static IllegalArgumentException unusable(String field, String problem) {

@@ -22,12 +22,11 @@ import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The metrics of one operator instance (E7.1). What only the engine knows comes through {@link #count} and {@link #observe};
- * a label becomes a group {@code call=<label>}.
+ * The metrics of one operator instance, in the group {@code agent} (E7.1). The engine's come through {@link #count} and
+ * {@link #observe}; a label becomes a group {@code call=<label>}.
  */
 @OnMailboxThread
 final class OperatorMetrics {
@@ -37,18 +36,9 @@ final class OperatorMetrics {
     private final MetricGroup group;
     private final Map<Name, Counter> counters = new HashMap<>();
     private final Map<Name, Histogram> histograms = new HashMap<>();
-    private final Counter records;
-    private final Counter bytes;
-    private final Counter blockedMillis;
-    private final Histogram acknowledgement;
-    private long blockedNanos;
 
     OperatorMetrics(MetricGroup operatorGroup) {
         group = operatorGroup.addGroup("agent");
-        records = group.counter("journalRecords");
-        bytes = group.counter("journalBytes");
-        blockedMillis = group.counter("mailboxBlockedMs");
-        acknowledgement = group.histogram("storeAcknowledgementMs", new DescriptiveStatisticsHistogram(HISTOGRAM_SIZE));
     }
 
     /** Shows a value that is looked up when it is reported. */
@@ -69,24 +59,6 @@ final class OperatorMetrics {
                         new Name(name, label),
                         key -> groupOf(label).histogram(name, new DescriptiveStatisticsHistogram(HISTOGRAM_SIZE)))
                 .update(value);
-    }
-
-    /** Counts a record on its way to the store. */
-    void recordAppended(int payloadBytes) {
-        records.inc();
-        bytes.inc(payloadBytes);
-    }
-
-    /** Notes how long the store took. */
-    void acknowledged(long nanos) {
-        acknowledgement.update(TimeUnit.NANOSECONDS.toMillis(nanos));
-    }
-
-    /** Notes how long the mailbox thread waited for the store. */
-    void mailboxBlocked(long nanos) {
-        long before = TimeUnit.NANOSECONDS.toMillis(blockedNanos);
-        blockedNanos += nanos;
-        blockedMillis.inc(TimeUnit.NANOSECONDS.toMillis(blockedNanos) - before);
     }
 
     private MetricGroup groupOf(String label) {

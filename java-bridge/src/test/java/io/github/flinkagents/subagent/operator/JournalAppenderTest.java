@@ -21,7 +21,6 @@ import io.github.flinkagents.subagent.store.StoreException;
 import io.github.flinkagents.subagent.store.StoreOpening;
 import io.github.flinkagents.subagent.store.StorePosition;
 import io.github.flinkagents.subagent.store.StoreTail;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.junit.jupiter.api.Test;
 
 import java.nio.ByteBuffer;
@@ -38,8 +37,7 @@ class JournalAppenderTest {
     private final HeldStore store = new HeldStore();
     private final TaskFailure failure = new TaskFailure();
     private int wakes;
-    private final JournalAppender journal =
-            new JournalAppender(store, failure, () -> wakes++, new OperatorMetrics(new UnregisteredMetricsGroup()));
+    private final JournalAppender journal = new JournalAppender(store, failure, () -> wakes++);
 
     /** What one entry call appends is one batch [S1.2]. */
     @Test
