@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import inspect
 import io
+import operator
 import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import cloudpickle
 from pydantic import BaseModel
 
+from flink_agents_subagent._plan.annotations import annotations_of, restore_annotations
 from flink_agents_subagent._plan.reference import interpreter, type_name
 from flink_agents_subagent.errors import DefinitionError
 
@@ -41,7 +43,8 @@ def pack(objects: Mapping[str, Any]) -> bytes:
     try:
         # Which classes travel by value shows only while pickling, hence twice.
         _, found = _dump([objects, list(_script_types())])
-        blob, _ = _dump((dict(objects), _by_name(found)))
+        types = _by_name(found)
+        blob, _ = _dump((dict(objects), types, annotations_of(types.values())))
     except _pickling_errors as error:
         raise _explained(objects, error) from error
     return blob
@@ -60,12 +63,13 @@ def unpack(blob: bytes) -> Shipment:
         DefinitionError: A module that it refers to cannot be imported here; names the interpreter and the remedy.
     """
     try:
-        objects, types = pickle.loads(blob)  # noqa: S301 -- the plan is the author's own code
+        objects, types, annotations = pickle.loads(blob)  # noqa: S301 -- the plan is the author's own code
     except (ImportError, AttributeError) as error:
         raise DefinitionError(
             f"the agent refers to what cannot be imported by {interpreter()}: {error}. "
             "Install it there, or ship it with python.files (env.add_python_file, flink run -pyfs)"
         ) from error
+    restore_annotations(annotations)
     return Shipment(objects, types)
 
 
@@ -78,15 +82,27 @@ _MARKS = {id(mark): name for name, mark in vars(dataclasses).items() if type(mar
 
 
 class ByValuePickler(cloudpickle.CloudPickler):  # type: ignore[misc]  # cloudpickle ships no types
-    """Pickles what cannot be imported by value, dataclasses such that they are dataclasses again."""
+    """Pickles what cannot be imported by value, dataclasses and generic models such that they are again what they were."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=_PROTOCOL)
 
     def reducer_override(self, thing: Any) -> Any:
-        """Name a mark of dataclasses; everything else is cloudpickle's."""
+        """Name a mark of dataclasses, and make `Model[int]` again by subscription; everything else is cloudpickle's."""
         mark = _MARKS.get(id(thing))
-        return super().reducer_override(thing) if mark is None else (getattr, (dataclasses, mark))
+        if mark is not None:
+            return getattr, (dataclasses, mark)
+        generic = _generic_of(thing)
+        return super().reducer_override(thing) if generic is None else (operator.getitem, generic)
+
+
+def _generic_of(thing: Any) -> tuple[type[Any], tuple[Any, ...]] | None:
+    """Return origin and arguments of a generic pydantic model that was given its arguments."""
+    if not isinstance(thing, type) or not issubclass(thing, BaseModel):
+        return None
+    # `BaseModel` itself has none.
+    metadata = getattr(thing, "__pydantic_generic_metadata__", None) or {"origin": None}
+    return None if metadata["origin"] is None else (metadata["origin"], metadata["args"])
 
 
 class _RecordingPickler(ByValuePickler):

@@ -98,7 +98,7 @@ class Reviewer(BaseDeferredSubagentSetup):
         self.prefix = prefix
         self.opened = False
 
-    async def open(self) -> None:  # type: ignore[override]  # may be either
+    async def open(self) -> None:
         """Remember that it is open."""
         self.opened = True
 

@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import pickle
 import sys
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -25,6 +25,8 @@ from flink_agents_subagent import (
 )
 from flink_agents_subagent._flink.selector import dump_selector
 from flink_agents_subagent._plan import dump_plan
+
+T = TypeVar("T")
 
 
 class Level(enum.Enum):
@@ -54,6 +56,33 @@ class Pair(NamedTuple):
 
     left: int
     right: int
+
+
+class Trail(NamedTuple):
+    """Refers to a class below it."""
+
+    verdicts: list[Later]
+    by_user: dict[str, Verdict]
+
+
+@dataclasses.dataclass
+class Later:
+    """Is defined after what refers to it."""
+
+    verdict: Verdict | None = None
+
+
+class Page(BaseModel, Generic[T]):
+    """A generic model."""
+
+    items: list[T]
+    trail: Trail | None = None
+
+
+class Paged(Event, Generic[T]):
+    """A generic event."""
+
+    page: Page[T]
 
 
 class RefusedError(Exception):
@@ -105,6 +134,12 @@ class Script(Agent):
     def receive(event: InputEvent, ctx: RunnerContext) -> None:
         """Send an event of the script."""
         ctx.send_event(Reviewed(verdict=helper(event.input)))
+
+    @action(Paged[int])
+    @staticmethod
+    def turn(event: Paged[int], ctx: RunnerContext) -> None:
+        """Make another page."""
+        ctx.send_event(Paged[int](page=Page[int](items=[*event.page.items, 1], trail=Trail([Later()], {}))))
 
     @action(Reviewed, config={"level": 3})
     async def finish(self, event: Reviewed, ctx: RunnerContext) -> None:
