@@ -84,7 +84,7 @@ class AsyncExecution(Execution):
         """Seal the context, then end the tasks; what they still try to send is refused (E2.7)."""
         if is_final:
             self._cancel_open_calls()
-        self._close()
+        self._close(is_abandoned=True)
 
     def _begin_task(self) -> LoopTask:
         context = contextvars.Context()
@@ -116,14 +116,14 @@ class AsyncExecution(Execution):
             return
         self._cancel_open_calls()
         self.is_done = True
-        self._close()
+        self._close(is_abandoned=False)
 
-    def _close(self) -> None:
+    def _close(self, *, is_abandoned: bool) -> None:
         self.is_sealed = True
         if self._deadline is not None:
             self.core.deadlines.cancel(self._deadline)
             self._deadline = None
-        self.loop.shut_down()
+        self.loop.shut_down(is_abandoned=is_abandoned)
 
     # Calls
 

@@ -172,24 +172,37 @@ class ExecutionLoop(RefusingLoop):
         self._is_stopped = True
         self._ready.clear()
 
-    def shut_down(self) -> None:
+    def shut_down(self, *, is_abandoned: bool = False) -> None:
         """End everything that still runs: tasks are cancelled in order of creation, then async generators are closed (E2.7).
 
-        Tasks that survive their cancellation have their coroutines closed.
+        Tasks that survive their cancellation have their coroutines closed. When the execution is abandoned, what its code
+        raises on the way out is nobody's failure: it is logged and forgotten.
         """
+        ended = self._cancel_tasks()
+        if is_abandoned:
+            for task in ended:
+                if not task.cancelled() and task.exception() is not None:
+                    _log.info("the clean-up of an abandoned action failed", exc_info=task.exception())
+        self._close_generators()
+        self.halt()
+        self._discard()
+
+    def _cancel_tasks(self) -> list[LoopTask]:
+        """Cancel what is not done; returns the tasks that ended by it."""
         pending = [task for task in self._tasks if not task.done()]
         for task in pending:
             task.cancel()
         if pending:
             self.run()
+        return [task for task in pending if task.done()]
+
+    def _close_generators(self) -> None:
         generators, self._generators = self._generators, []
         for generator in generators:
             if not _is_finished(generator):
                 self.create_task(generator.aclose())
         if generators:
             self.run()
-        self.halt()
-        self._discard()
 
     def _discard(self) -> None:
         stubborn = [task for task in self._tasks if not task.done()]

@@ -19,6 +19,7 @@ from flink_agents_subagent._engine.effects import (
     EnginePorts,
     FailTask,
     InputFinished,
+    Observe,
     SetTimer,
     StartCall,
     WriteMemory,
@@ -245,6 +246,10 @@ class Host:
     def finished(self) -> list[int]:
         """The tickets of the inputs that ended."""
         return [effect.ticket for effect in self.of(InputFinished)]
+
+    def observed(self) -> list[Observe]:
+        """Return what was added to histograms."""
+        return self.of(Observe)
 
     def counted(self, metric: str) -> int:
         """The sum of a counter."""
