@@ -48,7 +48,9 @@ class LocalCalls:
     def cancel(self, call: int) -> None:
         """Stop a coroutine, or abandon a blocking call, which still ends and says so (`CancelCall`)."""
         unstarted = [effect for effect in self.waiting if effect.call == call]
-        self.waiting = deque(effect for effect in self.waiting if effect.call != call)
+        for effect in unstarted:
+            # In place: the process adds to this very queue.
+            self.waiting.remove(effect)
         self.ended = deque(entry for entry in self.ended if entry[0].call != call or not entry[0].is_coroutine)
         self.ended.extend(
             (effect, CallRaised(asyncio.CancelledError())) for effect in unstarted if not effect.is_coroutine
