@@ -240,20 +240,15 @@ class FlinkCluster:
             self._processes(),
         )
 
-    def attempts(self, job: str) -> int:
-        """Return how often the job's subtasks were started, as the highest number of any."""
-        return max(task.attempt for task in self.rest.subtasks(job))
-
-    def wait_until_running(self, job: str, within_s: float, after_attempt: int = -1) -> None:
-        """Return when every subtask runs, or has finished, in an attempt later than `after_attempt`."""
+    def wait_until_running(self, job: str, within_s: float) -> None:
+        """Return when every subtask runs on a TaskManager that was not killed, or has finished."""
 
         def runs() -> bool:
-            tasks = self.rest.subtasks(job)
-            ready = all(t.status in ("RUNNING", "FINISHED") and t.attempt > after_attempt for t in tasks)
-            status = self.rest.status(job)
-            if status in _ENDED and not ready:
-                raise HarnessError(f"job {job} is {status}:\n{self.rest.failure(job)}")
-            return ready
+            ready = all(
+                task.status == "FINISHED" or (task.status == "RUNNING" and task.taskmanager in self._taskmanagers)
+                for task in self.rest.subtasks(job)
+            )
+            return self.has_finished(job) or ready
 
         wait_until(runs, f"every subtask of job {job} runs", within_s, self._processes())
 

@@ -27,12 +27,10 @@ class Checkpoints:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """One parallel instance of a job vertex; `attempt` counts its restarts."""
+    """One parallel instance of a job vertex, and where it runs."""
 
-    vertex: str
-    index: int
-    attempt: int
     status: str
+    taskmanager: str
 
 
 class FlinkRest:
@@ -65,7 +63,7 @@ class FlinkRest:
         """Return the current attempt of every subtask."""
         vertices = [str(vertex["id"]) for vertex in self._send("GET", f"/jobs/{job}")["vertices"]]
         return [
-            Subtask(vertex, int(entry["subtask"]), int(entry["attempt"]), str(entry["status"]))
+            Subtask(str(entry["status"]), str(entry["taskmanager-id"]))
             for vertex in vertices
             for entry in self._send("GET", f"/jobs/{job}/vertices/{vertex}")["subtasks"]
         ]

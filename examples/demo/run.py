@@ -99,7 +99,6 @@ class DemoRun:
             raise HarnessError(f"the job finished with fewer calls than the {until_calls} at which to kill it")
 
     def _kill_and_recover(self, job: str) -> None:
-        attempt = self.cluster.attempts(job)
         (name,) = self.cluster.taskmanagers
         killed_ns = self.cluster.kill_taskmanager(name)
         # Nobody writes now: what is read here is what the next TaskManager will find.
@@ -111,7 +110,7 @@ class DemoRun:
             f"{len(committed)} outputs are committed"
         )
         self.cluster.start_taskmanager()
-        self.cluster.wait_until_running(job, within_s=90, after_attempt=attempt)
+        self.cluster.wait_until_running(job, within_s=90)
         self.lost_s.append((time.monotonic_ns() - killed_ns) / 1e9)
         restored = self.cluster.rest.checkpoints(job).restored
         self._say(f"A new TaskManager runs the job, {self.lost_s[-1]:.1f} s later; checkpoints restored: {restored}")
