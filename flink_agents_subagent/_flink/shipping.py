@@ -64,5 +64,5 @@ def _use_this_python(configuration: Any) -> None:
         configuration.setString(_EXECUTABLE, sys.executable)
     if configuration.getString(_PYTHON_PATH, None) is None:
         # The script's own folder is an empty entry when Python reads from standard input or runs `-c`.
-        folders = dict.fromkeys(str(Path(entry or ".").resolve()) for entry in sys.path if Path(entry or ".").is_dir())
-        configuration.setString(_PYTHON_PATH, os.pathsep.join(folders))
+        entries = dict.fromkeys(str(Path(entry or ".").absolute()) for entry in sys.path if Path(entry or ".").exists())
+        configuration.setString(_PYTHON_PATH, os.pathsep.join(entries))

@@ -202,3 +202,17 @@ def test_no_crash_shows(helper: type[Helper]) -> None:
         return [(await first).result, more.result, len(await handles.await_all())]
 
     simulate_crashes(agent_of(body, helper()), [("a", 1), ("b", 2), ("a", 3)], seeds=10)
+
+
+def test_the_rest_of_a_race_is_cancelled_with_its_action() -> None:
+    """Handles that lost `await_any` and were left are stopped when the action ends, and are no error [I3, I4]."""
+
+    async def body(ctx: RunnerContext, setup: BaseDeferredSubagentSetup) -> Any:
+        first = await SubagentFutures(setup.submit(ctx, 100), setup.submit(ctx, 1)).await_any()
+        return (await first).result
+
+    result = run(body)
+
+    assert result.values == ["waited 1"]
+    assert [call.is_cancelled for call in result.calls] == [True, False]
+    simulate_crashes(agent_of(body, Helper()), [("a", 1)], seeds=5)
