@@ -110,9 +110,10 @@ class SetTimer(NamedTuple):
 
 
 class InputFinished(NamedTuple):
-    """The run of this input ended: watermarks and held inputs may move on."""
+    """The run of this input, the oldest unfinished one of its key, ended: watermarks and held inputs may move on."""
 
     ticket: int
+    key: bytes = b""
 
 
 class Count(NamedTuple):

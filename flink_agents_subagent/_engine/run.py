@@ -170,7 +170,7 @@ class Run:
 
     def _end(self) -> None:
         self.is_over = True
-        self.core.effects.append(InputFinished(self._input.ticket))
+        self.core.effects.append(InputFinished(self._input.ticket, self.key))
         # Nothing refers to itself any more, so that a run goes at once and costs the garbage collector nothing.
         self._executions.clear()
         self._active = []
