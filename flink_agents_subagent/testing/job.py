@@ -18,10 +18,11 @@ from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.memory import MemoryObject
 from flink_agents_subagent.options import resolve_options
+from flink_agents_subagent.testing.element import Output, SourceInput
 from flink_agents_subagent.testing.process import Job
 from flink_agents_subagent.testing.result import LocalCall, LocalOutput
 from flink_agents_subagent.testing.state import KeyedState
-from flink_agents_subagent.testing.world import Invocation, Output, SourceInput
+from flink_agents_subagent.testing.world import Invocation
 
 __all__ = ["LocalInput", "calls_of", "make_job", "memory_of", "outputs_of", "source_of"]
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from flink_agents_subagent._engine.effects import Append, StartCall
 from flink_agents_subagent.errors import AgentError
 from flink_agents_subagent.testing.clock import ManualClock
+from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.ledger import Ledger
 from flink_agents_subagent.testing.process import Job, Observer, Process
 from flink_agents_subagent.testing.runner import stuck_error
 from flink_agents_subagent.testing.schedule import Schedule
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
-from flink_agents_subagent.testing.world import SourceInput, World
+from flink_agents_subagent.testing.world import World
 
 __all__ = ["Crashes", "Simulation"]
 
@@ -78,16 +79,16 @@ class Simulation(Observer):
                 self._drive(process)
                 process.checkpoint()
             except _ProcessDied:
-                process.die()
                 self._pass_on()
             else:
-                process.close()
                 return
+            finally:
+                process.close()
 
     def _drive(self, process: Process) -> None:
         inputs = len(self.world.source)
         for _ in range(_MAX_ACTIVITIES):
-            if process.finished == inputs:
+            if process.progress.finished == inputs:
                 return
             if self._schedule.wants_checkpoint():
                 process.checkpoint()

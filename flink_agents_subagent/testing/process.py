@@ -31,8 +31,9 @@ from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent.testing.calls import LocalCalls
 from flink_agents_subagent.testing.clock import ManualClock
+from flink_agents_subagent.testing.element import Output, SourceInput
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
-from flink_agents_subagent.testing.world import Checkpoint, Output, SourceInput, World
+from flink_agents_subagent.testing.world import Checkpoint, World
 
 __all__ = ["Activity", "Job", "Observer", "Process"]
 
@@ -91,14 +92,14 @@ class Process:
         self._timer_ms: int | None = None
         self._unstored: deque[Append] = deque()
         self._unacknowledged: deque[int] = deque()
-        self._open: dict[int, SourceInput] = {}
         world.lives += 1
         self.life = world.lives
         self.calls = LocalCalls(loop, world)
         self.state = checkpoint.state.copy()
         self.entries = dict(checkpoint.entries)
-        self.delivered = list(checkpoint.delivered)
-        self.finished = checkpoint.finished
+        self._highest: dict[bytes, int] = {}
+        """Highest run number in the tail of a key: a number up to it is not that of a new run."""
+        self.progress = checkpoint.progress.copy()
         self.outputs = list(checkpoint.outputs)
         self.to_deliver: deque[SourceInput] = deque()
         self.counters: Counter[str] = Counter()
@@ -117,7 +118,7 @@ class Process:
             SetTimer: self._set_timer,
             StartCall: self.calls.waiting.append,
             WriteMemory: self.state.write,
-            WriteRunNumber: self.state.write_number,
+            WriteRunNumber: self._write_number,
         }
 
     # The life of a process
@@ -128,6 +129,7 @@ class Process:
             self._engine.restore_entry(key, entry)
         for record in self._world.records[self._world.checkpoint.position :]:
             self._engine.restore_record(record.key, record.run_number, record.record_number, record.payload)
+            self._highest[record.key] = max(self._highest.get(record.key, 0), record.run_number)
         self._engine.start(self._clock.now_ms)
         self._drain()
         self.to_deliver.extend(source)
@@ -207,26 +209,20 @@ class Process:
                 entries=dict(self.entries),
                 state=self.state.copy(),
                 position=len(self._world.records),
-                delivered=list(self.delivered),
-                finished=self.finished,
+                progress=self.progress.copy(),
                 outputs=list(self.outputs),
             )
         )
         self._observer.point("after snapshot")
 
-    def open_keys(self) -> set[bytes]:
-        """Return the keys of inputs that this life has delivered and that have not ended."""
-        return {element.key for element in self._open.values()}
-
-    def die(self) -> None:
-        """End without a goodbye."""
-        self.is_dead = True
-        self.calls.abandon()
-
     def close(self) -> None:
-        """End in order; what the engine still asks for is not performed."""
+        """End, in order or not: what the engine still asks for is not performed.
+
+        A process that really dies does not run the `finally` blocks of its actions; here they run, with a sealed context.
+        """
+        self.is_dead = True
         self._engine.close()
-        self.die()
+        self.calls.abandon()
 
     def _next_ms(self) -> int | None:
         times = [time for time in (self._timer_ms, self._loop.next_timer_ms()) if time is not None]
@@ -236,10 +232,8 @@ class Process:
 
     def _deliver(self) -> None:
         element = self.to_deliver.popleft()
-        self.delivered.append(element.number)
-        ticket = element.number + 1
-        self._open[ticket] = element
-        self._engine.process_input(ticket, element.key, element.raw, element.timestamp, self._clock.now_ms)
+        self.progress.deliver(element, self._clock.now_ms)
+        self._engine.process_input(element.number + 1, element.key, element.raw, element.timestamp, self._clock.now_ms)
 
     def _store(self, append: Append) -> None:
         self._observer.appending(append, self.life)
@@ -284,8 +278,12 @@ class Process:
             self.failure = effect.error
 
     def _finish(self, effect: InputFinished) -> None:
-        self.finished += 1
-        self._open.pop(effect.ticket, None)
+        self.progress.finish(effect.key, self._clock.now_ms)
+
+    def _write_number(self, effect: WriteRunNumber) -> None:
+        self.state.write_number(effect)
+        if effect.run_number > self._highest.get(effect.key, 0):
+            self.progress.number(effect.key, effect.run_number)
 
     def _set_timer(self, effect: SetTimer) -> None:
         self._timer_ms = effect.deadline_ms if self._timer_ms is None else min(self._timer_ms, effect.deadline_ms)

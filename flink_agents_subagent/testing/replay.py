@@ -16,31 +16,35 @@ from flink_agents_subagent._engine.effects import Append, StartCall
 from flink_agents_subagent._engine.encoding import canonical, key_value
 from flink_agents_subagent.errors import NotExpressibleError
 from flink_agents_subagent.testing.clock import ManualClock
+from flink_agents_subagent.testing.element import Output
 from flink_agents_subagent.testing.job import memory_of
 from flink_agents_subagent.testing.ledger import Violation
 from flink_agents_subagent.testing.process import Activity, Job, Observer, Process
+from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.state import KeyedState
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
-from flink_agents_subagent.testing.world import Checkpoint, Output, World
+from flink_agents_subagent.testing.world import Checkpoint, World
 
 __all__ = ["check_replay", "check_same"]
 
 
-def check_replay(job: Job, world: World, clock: ManualClock, loop: VirtualLoop) -> None:
+def check_replay(job: Job, world: World, loop: VirtualLoop) -> None:
     """Replay the final journal and compare; raises `Violation` at the first difference."""
     final = world.checkpoint
-    sources = {element.number: element for element in world.source}
-    process = Process(job, World(records=list(world.records)), clock, loop, _ReplayOnly())
+    starts = final.progress.starts
+    # As the job's own clock began; the runs then begin in the order of their times.
+    clock, state = ManualClock(), _NumberedState()
+    empty = World(records=list(world.records), checkpoints=[Checkpoint(state=state)])
+    process = Process(job, empty, clock, loop, _ReplayOnly())
     try:
-        process.restore([sources[number] for number in final.delivered])
-        while process.to_deliver:
+        process.restore([start.element for start in starts])
+        for start in starts:
+            clock.advance_to(start.time_ms)
+            state.plan(start)
             process.perform(Activity.INPUT)
-        unfinished = process.open_keys()
-        if unfinished:
-            keys = ", ".join(sorted(repr(key_value(key)) for key in unfinished))
-            raise Violation(
-                f"on replay of the final journal the runs of the keys {keys} wait for what it does not hold"
-            )
+            if process.progress.open_keys():
+                key = key_value(start.element.key)
+                raise Violation(f"on replay of the final journal a run of key {key!r} waits for what it does not hold")
     finally:
         process.close()
     replayed = Checkpoint(state=process.state, outputs=process.outputs)
@@ -58,6 +62,29 @@ def check_same(job: Job, made: Checkpoint, expected: Checkpoint, source: str) ->
             raise Violation(
                 f"the memory of key {key!r} is {memory.get(key, {})!r}, {source} gives {expected_memory.get(key, {})!r}"
             )
+
+
+class _NumberedState(KeyedState):
+    """Gives a run that left no record the number that it had."""
+
+    __slots__ = ("_planned",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._planned: dict[bytes, int] = {}
+
+    def plan(self, start: Start) -> None:
+        """Prepare for the next run of a key."""
+        if start.run_number is not None:
+            self._planned[start.element.key] = start.run_number - 1
+
+    @override
+    def run_number(self, key: bytes) -> int:
+        return self._planned.get(key, 0)
+
+    @override
+    def copy(self) -> KeyedState:
+        return self
 
 
 class _ReplayOnly(Observer):

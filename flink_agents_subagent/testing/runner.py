@@ -103,9 +103,9 @@ def local_loop(job: Job, clock: ManualClock) -> Iterator[VirtualLoop]:
 
 def stuck_error(process: Process, inputs: int) -> AgentError:
     """Return the error of a process in which nothing can happen any more."""
-    keys = sorted(repr(key_value(key)) for key in process.open_keys())
+    keys = sorted(repr(key_value(key)) for key in process.progress.open_keys())
     return AgentError(
-        f"{inputs - process.finished} of {inputs} inputs never end (keys {', '.join(keys)}): an action, or a function that it "
+        f"{inputs - process.progress.finished} of {inputs} inputs never end (keys {', '.join(keys)}): an action, or a function that it "
         "called, waits for something that nobody sets"
     )
 
@@ -113,7 +113,7 @@ def stuck_error(process: Process, inputs: int) -> AgentError:
 def _finish(process: Process, inputs: int) -> None:
     """Do what can be done, oldest first, until every input has ended."""
     for _ in range(_MAX_ACTIVITIES):
-        if process.finished == inputs:
+        if process.progress.finished == inputs:
             return
         possible = process.activities()
         if possible:

@@ -7,8 +7,8 @@ import random
 from collections.abc import Sequence
 from typing import Literal
 
+from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.process import Activity, Process
-from flink_agents_subagent.testing.world import SourceInput
 
 __all__ = ["Reorder", "Schedule"]
 

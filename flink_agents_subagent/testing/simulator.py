@@ -8,6 +8,7 @@ from typing import Any
 from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.errors import AgentError, ContextMisuseError, SimulationError
 from flink_agents_subagent.testing.clock import ManualClock
+from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.job import LocalInput, calls_of, make_job, memory_of, outputs_of, source_of
 from flink_agents_subagent.testing.ledger import Violation
 from flink_agents_subagent.testing.life import Crashes, Simulation
@@ -17,7 +18,6 @@ from flink_agents_subagent.testing.report import SimulationReport
 from flink_agents_subagent.testing.result import LocalResult
 from flink_agents_subagent.testing.runner import local_loop
 from flink_agents_subagent.testing.schedule import Reorder, Schedule
-from flink_agents_subagent.testing.world import SourceInput
 
 __all__ = ["Trial", "simulate_crashes"]
 
@@ -129,10 +129,13 @@ class Trial:
         with local_loop(self._job, clock) as loop:
             try:
                 simulation.run(loop, clock)
-                check_replay(self._job, simulation.world, clock, loop)
             except (Violation, AgentError) as error:
-                if which is None and not isinstance(error, Violation):
+                if which is None and isinstance(error, AgentError):
                     raise
+                raise _failure(simulation, error, which) from error
+            try:
+                check_replay(self._job, simulation.world, loop)
+            except (Violation, AgentError) as error:
                 raise _failure(simulation, error, which) from error
         return simulation
 

@@ -9,19 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from flink_agents_subagent._engine.effects import Append, CallOrigin
+from flink_agents_subagent.testing.element import Output, SourceInput
+from flink_agents_subagent.testing.progress import Progress
 from flink_agents_subagent.testing.state import KeyedState
 
-__all__ = ["Checkpoint", "Invocation", "Output", "SourceInput", "StoredRecord", "World"]
-
-
-class SourceInput(NamedTuple):
-    """One element of the source."""
-
-    number: int
-    """Its place in the source, from 0."""
-    key: bytes
-    raw: bytes
-    timestamp: int | None
+__all__ = ["Checkpoint", "Invocation", "StoredRecord", "World"]
 
 
 class StoredRecord(NamedTuple):
@@ -31,15 +23,6 @@ class StoredRecord(NamedTuple):
     run_number: int
     record_number: int
     payload: bytes
-
-
-class Output(NamedTuple):
-    """One element that left the operator."""
-
-    key: bytes
-    value: Any
-    timestamp: int | None
-    is_dead_letter: bool
 
 
 @dataclass(slots=True)
@@ -64,9 +47,7 @@ class Checkpoint:
     state: KeyedState = field(default_factory=KeyedState)
     position: int = 0
     """How many records of the store lie before the barrier."""
-    delivered: list[int] = field(default_factory=list)
-    """Numbers of the inputs before the barrier, in the order in which they came."""
-    finished: int = 0
+    progress: Progress = field(default_factory=Progress)
     outputs: list[Output] = field(default_factory=list)
     """Committed with the checkpoint: what is emitted after it disappears with the process."""
 
@@ -101,5 +82,5 @@ class World:
 
     def remaining(self) -> list[SourceInput]:
         """Return the inputs behind the last checkpoint's barrier, in source order."""
-        delivered = set(self.checkpoint.delivered)
+        delivered = set(self.checkpoint.progress.delivered)
         return [element for element in self.source if element.number not in delivered]
