@@ -61,16 +61,17 @@ record SegmentFile(Path file, long base) {
      * their writer may not have forced yet.
      */
     static long durableEnd(Path writerFolder) throws IOException {
-        List<SegmentFile> segments = list(writerFolder);
-        if (segments.isEmpty()) {
-            return 0;
+        for (List<SegmentFile> segments = list(writerFolder); !segments.isEmpty(); segments = list(writerFolder)) {
+            SegmentFile last = segments.get(segments.size() - 1);
+            try (FileChannel channel = FileChannel.open(last.file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                long size = channel.size();
+                channel.force(true);
+                return last.base + Math.max(0, size - HEADER);
+            } catch (NoSuchFileException e) {
+                continue; // Another attempt releases the whole log just now.
+            }
         }
-        SegmentFile last = segments.get(segments.size() - 1);
-        try (FileChannel channel = FileChannel.open(last.file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            long size = channel.size();
-            channel.force(true);
-            return last.base + Math.max(0, size - HEADER);
-        }
+        return 0;
     }
 
     ByteBuffer header(String writerId) {

@@ -70,7 +70,8 @@ final class StoreFailure {
                     + " another folder.";
         }
         if (cause instanceof NoSuchFileException) {
-            return "it was deleted while the job used it. Keep clean-up jobs away from store.embedded.dir.";
+            return "it was deleted meanwhile. Unless an earlier attempt of the job has just released it, keep clean-up jobs"
+                    + " away from store.embedded.dir.";
         }
         if (cause instanceof ClosedByInterruptException) {
             return "the task was cancelled meanwhile.";

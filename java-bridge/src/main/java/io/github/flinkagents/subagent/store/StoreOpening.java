@@ -60,7 +60,7 @@ public record StoreOpening(
     /**
      * What the checkpoint says about the store.
      *
-     * @param storeId the id of the store that the checkpoint was taken with, from {@link StoreTail#storeId}
+     * @param storeId the id of the store that the checkpoint was taken with, from {@link StoreTail#storeId}; empty without one
      * @param positions a position for each key group that is opened; those of others are ignored
      */
     public record Restored(String storeId, Map<Integer, StorePosition> positions) {
@@ -73,7 +73,7 @@ public record StoreOpening(
 
         /** Whether there is a checkpoint. */
         public boolean isRestore() {
-            return !positions.isEmpty();
+            return !storeId.isEmpty();
         }
     }
 }

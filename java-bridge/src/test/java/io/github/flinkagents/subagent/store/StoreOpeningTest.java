@@ -45,6 +45,13 @@ class StoreOpeningTest {
                 .hasMessageContaining("agent-x");
     }
 
+    /** A checkpoint without any position is no fresh start [E4.3, E5.1]. */
+    @Test
+    void checkpointWithoutPositions_isNoFreshStart() {
+        assertThatThrownBy(() -> opening("sub", ALL, new StoreOpening.Restored("id", Map.of())))
+                .hasMessageContaining("key group 0");
+    }
+
     /** Positions of different histories, which no one checkpoint holds, are refused [E4.3, E5.1]. */
     @Test
     void positionsOfTwoHistories_areRefused() throws StoreException {
