@@ -128,14 +128,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--flights", type=Path, required=True, help="CSV file of flights")
     parser.add_argument("--per-second", type=float, default=100, help="flights a second")
-    parser.add_argument("--checkpoint-ms", type=int, default=1000, help="time between checkpoints")
+    parser.add_argument("--checkpoint-ms", type=int, default=1000, help="time between checkpoints; 0: none")
     parser.add_argument("--desks", required=True, help="address of the desks")
     parser.add_argument("--output", type=Path, required=True, help="folder of the output files")
     parser.add_argument("--store", type=Path, required=True, help="folder of the action-state store")
     options = parser.parse_args()
 
     stream_env = StreamExecutionEnvironment.get_execution_environment()
-    stream_env.enable_checkpointing(options.checkpoint_ms)
+    if options.checkpoint_ms:
+        stream_env.enable_checkpointing(options.checkpoint_ms)
     flights = paced(stream_env, [json.dumps(flight) for flight in read_flights(options.flights)], options.per_second)
 
     env = AgentsExecutionEnvironment.get_execution_environment(stream_env)

@@ -36,7 +36,7 @@ class Plan:
     per_second: float
     """Flights a second."""
     checkpoint_ms: int = 1000
-    """Time between checkpoints."""
+    """Time between checkpoints; 0: there are none."""
 
 
 class DemoRun:
