@@ -23,7 +23,6 @@ _SUBMITTED = re.compile(r"Job has been submitted with JobID ([0-9a-f]{32})")
 _ENDED = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
 # Settings of a surrounding shell would win over ours.
 _FOREIGN = re.compile(r"FLINK_.*|_?PYFLINK_.*|HADOOP_.*|HBASE_.*|JVM_ARGS|SUBMIT_ARGS|PYTHONHOME")
-_JVM_OPTIONS = ("env.java.opts.jobmanager", "env.java.opts.taskmanager", "env.java.opts.client")
 _JAVA_FRAME = re.compile(r"\s+(at [\w.$/]+\(|\.\.\. \d+ more)")
 _START_S = 60.0
 _SUBMIT_S = 120.0
@@ -60,7 +59,7 @@ class ClusterSettings:
             "rest.bind-address": "localhost",
             "rest.port": str(rest_port),
             # These JVMs live for minutes, and most of that time goes into starting them.
-            **dict.fromkeys(_JVM_OPTIONS, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+            "env.java.opts.all": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={folder / 'tmp'}",
             # Answers about a job are cached for this long.
             "web.refresh-interval": "200 ms",
             "python.executable": str(self.python),
@@ -263,6 +262,7 @@ class FlinkCluster:
             "FLINK_CONF_DIR": str(self.folder / "conf"),
             "FLINK_LOG_DIR": str(self.logs),
             "FLINK_PID_DIR": str(self.folder / "pids"),
+            "TMPDIR": str(self.folder / "tmp"),
             # The embedded interpreter finds its environment by these two.
             "PATH": os.pathsep.join([str(python.parent), os.environ.get("PATH", os.defpath)]),
             "PYTHONEXECUTABLE": str(python),

@@ -14,6 +14,7 @@ from e2e.harness.processes import HarnessError
 
 __all__ = ["FlinkDistribution"]
 
+_JVM_OPTIONS = "env.java.opts.all"
 _LOGGING = """\
 rootLogger.level = INFO
 rootLogger.appenderRef.console.ref = console
@@ -54,11 +55,14 @@ class FlinkDistribution:
             (folder / jar.name).symlink_to(jar)
 
     def write_configuration(self, folder: Path, options: Mapping[str, str]) -> None:
-        """Write a configuration folder: the installation's own files, and `options` in place of its config.yaml."""
+        """Write a configuration folder: the installation's own files, and `options` in place of its config.yaml.
+
+        Options of all JVMs are added to those that the installation's file has: without its openings nothing works.
+        """
         shutil.copytree(self.home / "conf", folder)
         stock = YAML(typ="safe").load(self.home / "conf" / "config.yaml")
-        # On the class path of JDK 17 nothing works without the openings that the stock file lists.
-        merged = {"env.java.opts.all": stock["env"]["java"]["opts"]["all"], **options}
+        stock_jvm_options = stock["env"]["java"]["opts"]["all"]
+        merged = {**options, _JVM_OPTIONS: f"{stock_jvm_options} {options.get(_JVM_OPTIONS, '')}".strip()}
         with (folder / "config.yaml").open("w", encoding="utf-8") as file:
             YAML(typ="safe").dump(merged, file)
         for name in ("log4j-console.properties", "log4j-cli.properties", "log4j-session.properties"):
