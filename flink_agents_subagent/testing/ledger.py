@@ -64,11 +64,12 @@ class Ledger:
         origin = call.origin
         if origin is None:
             return
-        slot = self._slot(_Run(origin.key, origin.run_number), origin.execution, origin.slot)
+        run = _Run(origin.key, origin.run_number)
+        slot = self._slot(run, origin.execution, origin.slot)
         name = _name(origin)
         if slot.outcome:
             raise Violation(f"{name} is made although record {slot.outcome} holds its outcome (E3.6)")
-        self._check_identity(slot, (origin.function_id, origin.fingerprint), name)
+        self._check_identity(run, slot, (origin.function_id, origin.fingerprint), name)
         if origin.is_reconciler:
             return
         if origin.has_reconciler:
@@ -109,7 +110,7 @@ class Ledger:
         slot = self._slot(run, record.execution, record.slot)
         if slot.outcome:
             raise Violation(f"{where} is about a call whose outcome record {slot.outcome} holds (E3.6)")
-        self._check_identity(slot, record.identity(), where)
+        self._check_identity(run, slot, record.identity(), where)
         if record.kind == "i":
             slot.intended = life
         elif record.kind == "a":
@@ -125,7 +126,10 @@ class Ledger:
     def _slot(self, run: _Run, execution: int, number: int) -> _Slot:
         return self._slots.setdefault(run, {}).setdefault((execution, number), _Slot())
 
-    def _check_identity(self, slot: _Slot, identity: tuple[str, bytes], name: str) -> None:
+    def _check_identity(self, run: _Run, slot: _Slot, identity: tuple[str, bytes], name: str) -> None:
+        # Before its first record a run may begin anew at another time, which it may pass to its calls (E2.3).
+        if run not in self._lengths:
+            return
         # Inputs that come back in another order may take each other's run numbers before anything is recorded.
         if slot.identity not in (None, identity) and self._is_ordered:
             raise Violation(
