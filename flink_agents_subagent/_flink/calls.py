@@ -59,6 +59,11 @@ class Calls:
         """Hand started and cancelled coroutine calls to the loop."""
         self._background.flush()
 
+    @property
+    def is_drain_coming(self) -> bool:
+        """Whether a drain is on its way, which will flush: waking the loop once for both is cheaper."""
+        return self._is_waking
+
     def take(self) -> list[Completion]:
         """Return what has ended since the last time, in the order in which it ended."""
         # First, so that what ends from here on makes a wake-up of its own.

@@ -129,7 +129,8 @@ class OperatorHost:
 
     def _finish(self, now: int) -> None:
         self._perform(self._engine.take_effects())
-        self.calls.flush()
+        if not self.calls.is_drain_coming:
+            self.calls.flush()
         self._metrics.flush_if_due(now)
 
     def _perform(self, effects: list[Effect]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import threading
 from typing import Any
 
@@ -94,9 +95,9 @@ class FakeJava(JavaHost):
         """Remember."""
         self.counted.append((name, label, amount))
 
-    def observe(self, name: str, label: str, value: int) -> None:
+    def observe(self, name: str, label: str, values: bytes) -> None:
         """Remember."""
-        self.observed.append((name, label, value))
+        self.observed += [(name, label, value) for (value,) in struct.iter_unpack(">q", values)]
 
     def fail(self, error: bytes) -> None:
         """Remember."""

@@ -118,21 +118,23 @@ def test_a_failing_blocking_append_is_a_store_error() -> None:
 
 
 def test_counters_are_gathered() -> None:
-    """Increments cross summed up, when half a second is over; values cross at once [E7.1]."""
+    """Increments cross summed up, values together, when half a second is over [E7.1]."""
     java = FakeJava()
     metrics = Metrics(java)
     metrics.flush(1000)
     for _ in range(3):
         metrics.count(Count("calls", "f", 2))
     metrics.observe(Observe("latency", "f", 9))
+    metrics.observe(Observe("latency", "f", 7))
     metrics.flush_if_due(1499)
     assert java.counted == []
+    assert java.observed == []
 
     metrics.flush_if_due(1500)
     metrics.flush_if_due(9999)
 
     assert java.counted == [("calls", "f", 6)]
-    assert java.observed == [("latency", "f", 9)]
+    assert java.observed == [("latency", "f", 9), ("latency", "f", 7)]
 
 
 def test_the_process_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,9 +123,9 @@ public final class EngineHost {
         perform(() -> effects.metrics().count(name, label, amount));
     }
 
-    /** Adds a value to a histogram. */
-    public void observe(String name, String label, long value) throws Exception {
-        perform(() -> effects.metrics().observe(name, label, value));
+    /** Adds values to a histogram: big-endian 64-bit numbers. */
+    public void observe(String name, String label, byte[] values) throws Exception {
+        perform(() -> effects.metrics().observe(name, label, values));
     }
 
     /** Tells that completions wait on the Python side. */

@@ -56,7 +56,9 @@ final class HeldInputs {
 
     /** Notes that the run of an input has ended. */
     void finished(long ticket) throws Exception {
-        Epoch epoch = epochs.floorEntry(ticket).getValue();
+        // Mostly the newest: while no watermark comes, or inputs are done with at once.
+        Epoch epoch =
+                ticket >= newest.first ? newest : epochs.floorEntry(ticket).getValue();
         if (epoch.open == 0) {
             throw new IllegalStateException("The engine has finished input " + ticket + " twice");
         }

@@ -20,6 +20,8 @@ import org.apache.flink.metrics.Histogram;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.metrics.DescriptiveStatisticsHistogram;
 
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -52,13 +54,15 @@ final class OperatorMetrics {
                 .inc(amount);
     }
 
-    /** Adds a value to a histogram of the engine. */
-    void observe(String name, String label, long value) {
-        histograms
-                .computeIfAbsent(
-                        new Name(name, label),
-                        key -> groupOf(label).histogram(name, new DescriptiveStatisticsHistogram(HISTOGRAM_SIZE)))
-                .update(value);
+    /** Adds values to a histogram of the engine: big-endian 64-bit numbers. */
+    void observe(String name, String label, byte[] values) {
+        Histogram histogram = histograms.computeIfAbsent(
+                new Name(name, label),
+                key -> groupOf(label).histogram(name, new DescriptiveStatisticsHistogram(HISTOGRAM_SIZE)));
+        LongBuffer numbers = ByteBuffer.wrap(values).asLongBuffer();
+        while (numbers.hasRemaining()) {
+            histogram.update(numbers.get());
+        }
     }
 
     private MetricGroup groupOf(String label) {
