@@ -80,6 +80,10 @@ class AsyncExecution(Execution):
         if due_ms is not None:
             self._deadline = self.core.deadlines.add(due_ms, self._record_timer)
 
+    def halt(self) -> None:
+        """Run no other task of the execution either."""
+        self.loop.halt()
+
     def abandon(self, *, is_final: bool) -> None:
         """Seal the context, then end the tasks; what they still try to send is refused (E2.7)."""
         if is_final:

@@ -70,6 +70,7 @@ class ExecutionContext(RunnerContext):
         core = execution.core
         if core.current is not execution or execution.is_sealed or core.thread != get_ident():
             raise execution.refuse_use(name)
+        core.check()
         return execution
 
     def _enter_async(self, name: str) -> AsyncExecution:

@@ -97,6 +97,8 @@ class EngineCore:
         if self.failure is None:
             self.failure = error
             self.effects.append(FailTask(error))
+        if self.current is not None:
+            self.current.halt()
         raise EngineStopped
 
     def check(self) -> None:

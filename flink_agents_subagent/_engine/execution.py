@@ -100,6 +100,9 @@ class Execution(ABC):
         """Tell whether a call or a timer can wake the execution."""
         return True
 
+    def halt(self) -> None:  # noqa: B027 - only what can suspend has other tasks
+        """Run nothing more of the author's code than what unwinds: the engine has failed."""
+
     def abandon(self, *, is_final: bool) -> None:  # noqa: ARG002 - only what can suspend has open calls
         """Be torn down without an end; `is_final` when the run will not be repeated, so that its calls are cancelled (I7)."""
         self.is_sealed = True

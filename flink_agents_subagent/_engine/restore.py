@@ -50,8 +50,8 @@ class Restorer:
             return
         known = journals.get(run_number)
         records = _continued([] if known is None else list(known.records), run_number, tail)
-        # Without its first record a journal is the rest of a run that had ended before the barrier.
-        if records and records[0].head is not None:
+        # Without its first record it is the rest of a run that had ended before the barrier.
+        if records:
             journals[run_number] = UnclaimedJournal(run_number, tuple(records))
 
 

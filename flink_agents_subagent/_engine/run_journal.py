@@ -162,7 +162,7 @@ class RunJournal:
 
     def _number(self, record: Record) -> int:
         records = self.need()
-        record.time_ms = max(self._core.now_ms, self.clock_ms)
+        record.time_ms = self._core.now_ms
         if records.is_empty or record.kind == "r":
             # A reset may discard the record that had the head.
             record.head = JournalHead(self.fingerprint(), self.started_ms)

@@ -152,6 +152,20 @@ def test_only_the_named_exceptions_are_retried() -> None:
     assert kinds(host) == ["o"]
 
 
+def test_a_reconciler_is_not_retried() -> None:
+    """What it raises is the outcome, whatever the call's policy [E3.6, E3.9]."""
+    action = calling(retry=RetryPolicy(), reconciler=blocking)
+    host = Host(agent_of(action))
+    host.input(1)
+    host.acknowledge()
+    again = Host(agent_of(action), Disk(log=host.disk.log))
+    again.start()
+    again.input(1)
+    again.raises(ValueError("unknown"))
+
+    assert kinds(again) == ["i", "o"]
+
+
 def test_a_cancelled_call_is_not_tried_again() -> None:
     """The pause between attempts ends with the cancellation [E3.11]."""
 

@@ -169,6 +169,17 @@ def test_queued_inputs_are_kept_in_order_with_their_timestamps() -> None:
     assert again.finished == [0, 0, 0, 1]
 
 
+def test_an_input_that_is_queued_after_a_checkpoint_is_in_the_next() -> None:
+    """The entry changes although nothing happens to the run [E4.1]."""
+    host = parked(1)
+    host.snapshot()
+    host.input("y")
+
+    entries = dict(host.engine.snapshot(host.now_ms))
+
+    assert entries.keys() == {key_bytes("k")}
+
+
 def test_values_of_calls_that_only_finished_executions_got_are_not_kept() -> None:
     """The entry of a long run stays as small as what it still needs [E4.1]."""
 
@@ -347,18 +358,19 @@ def test_a_finished_execution_keeps_what_it_did_when_the_rest_is_run_again() -> 
     def waiting(argument: str) -> Any:
         async def waits(event: InputEvent, ctx: RunnerContext) -> None:
             await ctx.durable_execute_async(call, argument)
+            is_done = ctx.sensory_memory.get("done")
             await ctx.durable_execute_async(call, "second")
-            ctx.send_event(OutputEvent(output=ctx.sensory_memory.get("done")))
+            ctx.send_event(OutputEvent(output=is_done))
 
         return waits
 
-    host = Host(agent_of(finishes, waiting("old")))
+    host = Host(agent_of(waiting("old"), finishes))
     host.input("x")
-    host.run_call(2)
     host.run_call(1)
+    host.run_call(2)
     host.acknowledge()
 
-    again = restored(host.snapshot(), agent_of(finishes, waiting("new")), on_mismatch="rerun")
+    again = restored(host.snapshot(), agent_of(waiting("new"), finishes), on_mismatch="rerun")
     again.run()
 
     assert [start.origin.slot for start in again.of(StartCall) if start.origin] == [0, 1]

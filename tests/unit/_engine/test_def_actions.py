@@ -62,9 +62,18 @@ def test_a_call_is_made_recorded_durably_and_returned_in_one_visit() -> None:
     assert host.finished == [1]
 
 
+class TickingHost(Host):
+    """A host whose time goes on while the task thread is blocked."""
+
+    def now(self) -> int:
+        """Return a later time at each call."""
+        self.now_ms += 5
+        return self.now_ms
+
+
 def test_a_replay_takes_outcomes_by_slot_and_calls_nothing() -> None:
     """Values, exceptions and the clock are those of the first run [E3.16, E2.3]."""
-    host = Host(agent_of(two_charges))
+    host = TickingHost(agent_of(two_charges))
     host.input(1)
     calls.clear()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import Any
 
 from flink_agents_subagent._engine.effects import Append, StartCall, WriteMemory
@@ -104,3 +106,74 @@ def test_the_value_of_a_call_is_a_copy_in_the_first_run_too() -> None:
     host.run()
 
     assert host.outputs == [{"n": 1}]
+
+
+def test_runs_that_follow_each_other_in_one_command_see_each_others_writes() -> None:
+    """Memory and run numbers are those of the runs before, although the host has not written them yet [E1.1, E6.2, E5.2]."""
+
+    async def action(event: InputEvent, ctx: RunnerContext) -> None:
+        if event.input == "waits":
+            await ctx.durable_execute_async(doubled, 1)
+        memory = ctx.short_term_memory
+        memory.set("seen", [*memory.get("seen", []), event.input])
+        ctx.send_event(OutputEvent(output=[memory.get("seen"), str(ctx.uuid4())]))
+
+    host = Host(agent_of(action))
+    for value in ("waits", "b", "c"):
+        host.input(value)
+    assert host.outputs == []
+    host.run()
+
+    assert [seen for seen, _ in host.outputs] == [["waits"], ["waits", "b"], ["waits", "b", "c"]]
+    assert len({text for _, text in host.outputs}) == 3
+    assert host.disk.run_numbers == {b"sk": 3}
+    assert host.finished == [1, 2, 3]
+
+
+def test_an_idle_key_leaves_nothing_behind() -> None:
+    """A million keys that have had their input cost the engine no memory [PF10]."""
+    host = Host(agent_of(count, three_calls))
+    for number in range(20):
+        host.input(number, number)
+    host.run()
+    host.snapshot()
+
+    engine = host.engine
+    assert len(host.finished) == 20
+    assert not any((engine._runs, engine._queues, engine._touched, engine._stored, engine._core.awaiting))
+    assert not any((engine._core.calls._running, engine._core._memory_written, engine._core._numbers_written))
+    assert len(engine._core.deadlines) == 0
+
+
+def test_a_finished_run_is_freed_at_once() -> None:
+    """No cycle is left for the garbage collector, which would stop the task for it [PF10]."""
+    gc.collect()
+    gc.disable()
+    try:
+        host = Host(agent_of(three_calls))
+        host.input(1)
+        (run,) = host.engine._runs.values()
+        loop = weakref.ref(run._active[0].loop)  # type: ignore[attr-defined]
+        del run
+        host.run()
+        host.effects.clear()
+
+        assert loop() is None
+    finally:
+        gc.enable()
+
+
+def test_a_key_is_not_held_up_by_another() -> None:
+    """Runs of different keys interleave: the second ends while the first still waits [E1.1]."""
+    host = Host(agent_of(three_calls))
+    host.input(1, "a")
+    host.input(1, "b")
+
+    for call in (2, 3, 4):
+        host.run_call(call)
+        host.acknowledge()
+    host.advance(5_000)
+    host.acknowledge()
+
+    assert host.finished == [2]
+    assert 1 in host.calls

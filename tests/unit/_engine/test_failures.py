@@ -234,6 +234,29 @@ def test_a_fault_cannot_be_caught() -> None:
     assert host.finished == []
 
 
+def test_no_other_task_of_the_action_goes_on_after_a_fault() -> None:
+    """Nothing follows the failure of the task, whatever the author's code would still do [E3.7]."""
+
+    async def action(event: InputEvent, ctx: RunnerContext) -> None:
+        async def opens() -> None:
+            ctx.durable_execute_async(coroutine, 1)
+
+        async def sends() -> None:
+            ctx.send_event(OutputEvent(output="went on"))
+
+        await asyncio.gather(opens(), sends(), return_exceptions=True)
+        ctx.send_event(OutputEvent(output="went on"))
+
+    host = Host(agent_of(action))
+    host.input([object])
+    host.engine.close()
+    host.perform()
+
+    assert isinstance(host.failure, EncodingError)
+    assert host.outputs == []
+    assert type(host.effects[-1]) is FailTask
+
+
 def test_nothing_happens_after_a_fault() -> None:
     """Every later command is without effect [E3.7]."""
     host = Host(agent_of(divides_later))
