@@ -127,7 +127,8 @@ class AsyncExecution(Execution):
         if self._deadline is not None:
             self.core.deadlines.cancel(self._deadline)
             self._deadline = None
-        self.loop.shut_down(is_abandoned=is_abandoned)
+        if not self.loop.is_shut_down:
+            self.loop.shut_down(is_abandoned=is_abandoned)
 
     # Calls
 

@@ -117,6 +117,7 @@ class ExecutionLoop(RefusingLoop):
         self._prune_generators_above = _FEW
         self._is_running = False
         self._is_stopped = False
+        self.is_shut_down = False
         self.timers_created = 0
         self.failure: BaseException | None = None
         """What a callback raised outside any task."""
@@ -178,6 +179,7 @@ class ExecutionLoop(RefusingLoop):
         Tasks that survive their cancellation have their coroutines closed. When the execution is abandoned, what its code
         raises on the way out is nobody's failure: it is logged and forgotten.
         """
+        self.is_shut_down = True
         ended = self._cancel_tasks()
         if is_abandoned:
             for task in ended:
