@@ -106,7 +106,7 @@ def test_a_dead_letter_carries_input_and_error_and_the_key_goes_on() -> None:
 
 
 def test_a_dead_lettered_run_cancels_its_open_calls() -> None:
-    """The failure is final, so nothing will attach to them again; a replay fails the same way [E1.8, E3.11]."""
+    """The failure is final, so nothing will attach to them again; a replay fails the same way [E1.8, E3.11, I7]."""
     host = Host(agent_of(divides_later), on_action_error="dead-letter")
     host.input(0)
     host.run_call(2)
@@ -122,7 +122,7 @@ def test_a_dead_lettered_run_cancels_its_open_calls() -> None:
 
 
 def test_open_calls_are_not_cancelled_when_the_task_fails() -> None:
-    """The replay attaches to what runs [E1.8, E2.7]."""
+    """The replay attaches to what runs [E1.8, E2.7, I7]."""
     host = Host(agent_of(divides_later))
     host.input(0)
     host.run_call(2)
