@@ -15,7 +15,7 @@ from flink_agents_subagent._engine.encoding import input_fingerprint, key_value
 from flink_agents_subagent._engine.record import Record, decode_record
 from flink_agents_subagent.errors import EncodingError
 from flink_agents_subagent.testing.element import SourceInput
-from flink_agents_subagent.testing.process import Job
+from flink_agents_subagent.testing.process import Activity, Job
 
 __all__ = ["Ledger", "Violation"]
 
@@ -95,6 +95,11 @@ class Ledger:
             self._reset(run, record.discards_from)
         elif record.kind != "t":
             self._take(run, record, where, life)
+
+    def acting(self, activity: Activity) -> None:
+        """Check that an output may leave, or a run end: what a call or a timer brings must be acknowledged first."""
+        if activity in (Activity.END_CALL, Activity.TIMER):
+            raise Violation(f"an action goes on at a {activity.value}, before the record of it is durable (E2.2)")
 
     def _opened(self, run: _Run, record: Record, where: str) -> None:
         if record.head is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from flink_agents_subagent._engine.effects import Append, StartCall
 from flink_agents_subagent.errors import AgentError
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import SourceInput
-from flink_agents_subagent.testing.ledger import Ledger
-from flink_agents_subagent.testing.process import Job, Observer, Process
+from flink_agents_subagent.testing.ledger import Ledger, Violation
+from flink_agents_subagent.testing.process import Activity, Job, Observer, Process
 from flink_agents_subagent.testing.runner import stuck_error
 from flink_agents_subagent.testing.schedule import Schedule
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
@@ -54,6 +56,8 @@ class Simulation(Observer):
         self._clock = ManualClock()
         self._dies_at = crashes.at
         self._is_dead = False
+        self._violation: Violation | None = None
+        """Kept, because the engine takes what a `def` action's append raises for a fault of the store."""
         self.ledger = Ledger(job, source, is_ordered=is_ordered)
         self.world = World(source=source)
         self.points = 0
@@ -76,10 +80,14 @@ class Simulation(Observer):
             process = Process(self._job, self.world, clock, loop, self)
             try:
                 process.restore(self._schedule.order(self.world.remaining()) if self.deaths else self.world.source)
+                if self.deaths and self._schedule.wants_checkpoint_at_once():
+                    process.checkpoint()
                 self._drive(process)
                 process.checkpoint()
             except _ProcessDied:
                 self._pass_on()
+            except AgentError as error:
+                raise self._violation or error from error
             else:
                 return
             finally:
@@ -119,8 +127,23 @@ class Simulation(Observer):
 
     def starting(self, call: StartCall, life: int) -> None:
         """Hold a call against the contracts."""
-        self.ledger.starting(call, life)
+        with self._kept_violation():
+            self.ledger.starting(call, life)
 
     def appending(self, append: Append, life: int) -> None:
         """Hold a record against the contracts."""
-        self.ledger.appending(append, life)
+        with self._kept_violation():
+            self.ledger.appending(append, life)
+
+    def acting(self, activity: Activity) -> None:
+        """Hold an output or an end against the contracts."""
+        with self._kept_violation():
+            self.ledger.acting(activity)
+
+    @contextmanager
+    def _kept_violation(self) -> Iterator[None]:
+        try:
+            yield
+        except Violation as violation:
+            self._violation = violation
+            raise

@@ -61,6 +61,9 @@ class Observer:
     def appending(self, append: Append, life: int) -> None:
         """Look at a record before it is durable."""
 
+    def acting(self, activity: Activity) -> None:
+        """Look at what makes an output leave, or a run end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -105,6 +108,7 @@ class Process:
         self.counters: Counter[str] = Counter()
         self.failure: BaseException | None = None
         self.is_dead = False
+        self._activity = Activity.INPUT
         ports = EnginePorts(self.state, _BlockingStore(self), job.decode)
         self._engine = job.make_engine(job.agent, job.settings, ports)
         self._perform: dict[type[Any], Callable[[Any], None]] = {
@@ -150,20 +154,29 @@ class Process:
         return found
 
     def choices(self, activity: Activity) -> int:
-        """Return among how many calls `place` may choose; 1 where order is given."""
+        """Return among how many `place` may choose."""
+        if activity is Activity.ACKNOWLEDGE:
+            return len(self._unacknowledged)
         if activity is Activity.START_CALL:
             return len(self.calls.waiting)
         return len(self.calls.ended) if activity is Activity.END_CALL else 1
 
     def perform(self, activity: Activity, place: int = 0) -> None:
-        """Let one thing happen; `place` chooses which call starts or ends, counted from the oldest."""
+        """Let one thing happen.
+
+        Args:
+            activity: One of `activities`.
+            place: Which call starts or ends, counted from the oldest; or how many records more than one are acknowledged at once.
+        """
         self._observer.point(f"before {activity.value}")
+        self._activity = activity
         if activity is Activity.INPUT:
             self._deliver()
         elif activity is Activity.PERSIST:
             self._store(self._unstored.popleft())
         elif activity is Activity.ACKNOWLEDGE:
-            self._engine.acknowledge([self._unacknowledged.popleft()], self._clock.now_ms)
+            acknowledged = [self._unacknowledged.popleft() for _ in range(place + 1)]
+            self._engine.acknowledge(acknowledged, self._clock.now_ms)
         elif activity is Activity.START_CALL:
             self._start_call(place)
         elif activity is Activity.END_CALL:
@@ -270,6 +283,7 @@ class Process:
         self.counters[effect.metric] += effect.amount
 
     def _emit(self, effect: Emit) -> None:
+        self._observer.acting(self._activity)
         value = self._job.copy(effect.payload)
         self.outputs.append(Output(effect.key, value, effect.timestamp, effect.is_dead_letter))
 
@@ -278,6 +292,7 @@ class Process:
             self.failure = effect.error
 
     def _finish(self, effect: InputFinished) -> None:
+        self._observer.acting(self._activity)
         self.progress.finish(effect.key, self._clock.now_ms)
 
     def _write_number(self, effect: WriteRunNumber) -> None:

@@ -21,8 +21,6 @@ from flink_agents_subagent.testing.schedule import Reorder, Schedule
 
 __all__ = ["Trial", "simulate_crashes"]
 
-_CHECKPOINTS = 0.08
-
 
 def simulate_crashes(
     agent: Agent,
@@ -99,7 +97,7 @@ class Trial:
         if kind == "point":
             simulation = self._simulate(self._fair(self._reorder), Crashes(at=int(number)), which)
         else:
-            schedule = Schedule(int(number), is_fair=False, reorder=self._reorder, checkpoints=_CHECKPOINTS)
+            schedule = Schedule(int(number), is_fair=False, reorder=self._reorder)
             simulation = self._simulate(schedule, Crashes(points=self.reference.points), which)
         self._simulations.append(simulation)
         try:
@@ -121,7 +119,7 @@ class Trial:
         )
 
     def _fair(self, reorder: Reorder) -> Schedule:
-        return Schedule(0, is_fair=True, reorder=reorder, checkpoints=_CHECKPOINTS)
+        return Schedule(0, is_fair=True, reorder=reorder)
 
     def _simulate(self, schedule: Schedule, crashes: Crashes, which: str | None) -> Simulation:
         simulation = Simulation(self._job, self._source, schedule, crashes, is_ordered=self._reorder != "inputs")

@@ -1,0 +1,40 @@
+"""Generated agents are killed wherever they can die (E8.3)."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from flink_agents_subagent.testing.job import make_job, source_of
+from flink_agents_subagent.testing.simulator import Trial
+from tests.simulation import programs as p
+from tests.simulation.interpreter import agent_of
+from tests.simulation.strategies import programs
+
+_OPTIONS = {"on-action-error": "dead-letter", "replay.unclaimed-retention": "36500 d"}
+_IS_QUICK = (settings().max_examples or 0) < 1000
+_POINTS, _SEEDS = (10, 6) if _IS_QUICK else (10_000, 20)
+
+
+def _simulate(program: p.Program) -> list[str]:
+    trial = Trial(make_job(agent_of(program), _OPTIONS), source_of(program.inputs), "keys")
+    points = trial.reference.points
+    for point in range(1, points + 1, max(1, points // _POINTS)):
+        trial.run(f"point {point}")
+    for seed in range(_SEEDS):
+        trial.run(f"seed {seed}")
+    return trial.report().differences
+
+
+@given(programs())
+def test_any_program_survives_crashes(program: p.Program) -> None:
+    """Whatever an agent does, a crash changes nothing that its journal has fixed, and breaks no contract about calls.
+
+    [E1.9, E2.1, E2.2, E2.3, E3.5, E3.6, E3.9, E3.11, E3.14, E3.15, E4.2, E4.4, E4.5, E5.3, E6.2, E8.3].
+    """
+    _simulate(program)
+
+
+@given(programs(is_pure=True))
+def test_a_program_without_timing_ends_the_same(program: p.Program) -> None:
+    """An agent that depends on nothing but its inputs ends as if there had been no crash [E8.2, E8.3]."""
+    assert _simulate(program) == []
