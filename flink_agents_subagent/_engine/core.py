@@ -162,10 +162,24 @@ class EngineCore:
         number = self._numbers_written.get(key)
         return self.ports.keyed.run_number(key) if number is None else number
 
-    def write_run_number(self, key: bytes, number: int) -> None:
-        """Keep the highest run number of a key."""
-        self._numbers_written[key] = number
-        self.effects.append(WriteRunNumber(key, number))
+    def use_run_number(self, key: bytes, number: int) -> None:
+        """Keep a run number of a key, so that no lower one is given any more."""
+        if number > self.run_number(key):
+            self._numbers_written[key] = number
+            self.effects.append(WriteRunNumber(key, number))
+
+    def next_run_number(self, key: bytes) -> int:
+        """Give the next run number of a key.
+
+        Unclaimed journals keep theirs: when the inputs come back in their order, every run has the number that it had before, also
+        one that left no record and is followed by one that did. An outside call in flight depends on it (E5.3).
+        """
+        number = self.run_number(key) + 1
+        kept = {journal.run_number for journal in self.unclaimed.of(key)}
+        while number in kept:
+            number += 1
+        self.use_run_number(key, number)
+        return number
 
     # The store
 

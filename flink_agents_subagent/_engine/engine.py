@@ -81,8 +81,7 @@ class Engine:
         core = self._core
         restored = list(restorer.keys())
         for key, entry, highest in restored:
-            if highest > core.run_number(key):
-                core.write_run_number(key, highest)
+            core.use_run_number(key, highest)
             for journal in entry.unclaimed:
                 core.unclaimed.add(key, replace(journal, restored_ms=core.now_ms))
                 core.count(metric.UNCLAIMED_JOURNALS)
@@ -263,6 +262,8 @@ class Engine:
         core = self._core
         for key, journal in core.unclaimed.expire(core.now_ms - core.settings.unclaimed_retention_ms):
             self._touched.add(key)
+            # The store may still hold it: its number must not be given again.
+            core.use_run_number(key, journal.run_number)
             core.count(metric.UNCLAIMED_EXPIRED)
             core.count(metric.UNCLAIMED_JOURNALS, "", -1)
             _log.info(

@@ -30,15 +30,15 @@ class Restorer:
         self._tail.setdefault(key, {}).setdefault(run_number, {})[record_number] = payload
 
     def keys(self) -> Iterator[tuple[bytes, KeyEntry, int]]:
-        """Return, by key, what is restored, and the highest run number in the tail (0: none)."""
+        """Return, by key, what is restored, and the highest run number in the tail that no journal stands for (0: none)."""
         for key in dict.fromkeys([*self._entries, *self._tail]):
             entry = self._entries.get(key) or KeyEntry()
             tail = self._tail.get(key, {})
-            highest = max(tail, default=0)
             journals = {journal.run_number: journal for journal in entry.unclaimed}
             for run_number in sorted(tail):
                 self._extend(entry, journals, run_number, tail[run_number])
             entry.unclaimed = [journals[number] for number in sorted(journals)]
+            highest = max((number for number in tail if number not in journals), default=0)
             yield key, entry, highest
 
     def _extend(

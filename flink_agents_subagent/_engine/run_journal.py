@@ -94,14 +94,13 @@ class RunJournal:
         claimed = unclaimed.claim(self._run.key, self.fingerprint())
         if claimed is None:
             return None
+        self._core.use_run_number(self._run.key, claimed.run_number)
         self._core.count(metric.UNCLAIMED_JOURNALS, "", -1)
         self.clock_ms = self.started_ms = claimed.started_ms
         return Journal(claimed.run_number, claimed.records)
 
     def _next(self) -> Journal:
-        number = self._core.run_number(self._run.key) + 1
-        self._core.write_run_number(self._run.key, number)
-        return Journal(number)
+        return Journal(self._core.next_run_number(self._run.key))
 
     # Time
 

@@ -100,8 +100,6 @@ class Process:
         self.calls = LocalCalls(loop, world)
         self.state = checkpoint.state.copy()
         self.entries = dict(checkpoint.entries)
-        self._highest: dict[bytes, int] = {}
-        """Highest run number in the tail of a key: a number up to it is not that of a new run."""
         self.progress = checkpoint.progress.copy()
         self.outputs = list(checkpoint.outputs)
         self.to_deliver: deque[SourceInput] = deque()
@@ -133,7 +131,6 @@ class Process:
             self._engine.restore_entry(key, entry)
         for record in self._world.records[self._world.checkpoint.position :]:
             self._engine.restore_record(record.key, record.run_number, record.record_number, record.payload)
-            self._highest[record.key] = max(self._highest.get(record.key, 0), record.run_number)
         self._engine.start(self._clock.now_ms)
         self._drain()
         self.to_deliver.extend(source)
@@ -297,8 +294,7 @@ class Process:
 
     def _write_number(self, effect: WriteRunNumber) -> None:
         self.state.write_number(effect)
-        if effect.run_number > self._highest.get(effect.key, 0):
-            self.progress.number(effect.key, effect.run_number)
+        self.progress.number(effect.key, effect.run_number)
 
     def _set_timer(self, effect: SetTimer) -> None:
         self._timer_ms = effect.deadline_ms if self._timer_ms is None else min(self._timer_ms, effect.deadline_ms)

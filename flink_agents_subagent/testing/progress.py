@@ -50,9 +50,10 @@ class Progress:
             del self._queues[key]
 
     def number(self, key: bytes, run_number: int) -> None:
-        """Note which number the active run of a key was given."""
-        if key in self._active:
-            self._active[key].run_number = run_number
+        """Note which number the active run of a key was given; the first one counts."""
+        start = self._active.get(key)
+        if start is not None and start.run_number is None:
+            start.run_number = run_number
 
     def open_keys(self) -> list[bytes]:
         """Return the keys whose inputs have not all ended."""

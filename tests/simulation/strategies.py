@@ -53,6 +53,7 @@ def _steps(*, is_pure: bool) -> st.SearchStrategy[Any]:
             p.Ask, prompts=st.integers(1, 2), takes_ms=_times, is_cancelled=st.sampled_from([False, False, True])
         ),
         st.just(p.Raise()),
+        st.just(p.Chance()),
         *_plain(),
     ]
     if not is_pure:
@@ -62,7 +63,6 @@ def _steps(*, is_pure: bool) -> st.SearchStrategy[Any]:
             st.builds(p.Detach, call),
             st.builds(p.Join, is_cancelled=st.booleans()),
             st.just(p.Now()),
-            st.just(p.Chance()),
         ]
     return st.one_of(steps)
 
@@ -99,7 +99,7 @@ def _def_body() -> st.SearchStrategy[Any]:
         has_reconciler=st.booleans(),
         is_caught=st.sampled_from([True, True, False]),
     )
-    step = st.one_of(call, call, st.just(p.Raise()), *_plain())
+    step = st.one_of(call, call, st.just(p.Raise()), st.just(p.Chance()), *_plain())
     return _bodies(st.one_of(step, st.builds(p.Try, _bodies(step)), st.builds(p.Branch, _bodies(step), _bodies(step))))
 
 

@@ -81,13 +81,13 @@ def test_journals_of_another_key_are_not_claimed() -> None:
     assert len(again.of(StartCall)) == 1
 
 
-def test_new_runs_are_numbered_above_those_of_the_tail() -> None:
+def test_a_new_run_takes_no_number_of_a_journal_that_waits() -> None:
     """A journal that waits for its input keeps its number for itself [E5.2]."""
     host = recorded(two_calls, 1, 2)
 
     again = replay(two_calls, host.disk.log, 9)
 
-    assert [effect.run_number for effect in again.of(WriteRunNumber)] == [2, 3]
+    assert [effect.run_number for effect in again.of(WriteRunNumber)] == [3]
 
 
 def test_a_journal_ends_at_the_first_gap_in_its_numbers() -> None:
