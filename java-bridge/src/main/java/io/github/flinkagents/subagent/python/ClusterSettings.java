@@ -18,6 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import pemja.core.PythonInterpreter;
 
+import java.util.Optional;
+
 /**
  * What a session cluster must be told so that several jobs can embed Python in one TaskManager: pemja's native library
  * belongs to one class loader per process, so that loader must not be a job's own.
@@ -42,17 +44,17 @@ final class ClusterSettings {
         }
     }
 
-    /** Turns a failure to load pemja into one that tells the remedy; anything else is returned as it is. */
-    static Throwable explain(Throwable failure) {
+    /** Turns a failure to load pemja into one that tells the remedy; empty for any other failure. */
+    static Optional<BridgeException> explain(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof LinkageError || cause instanceof NoSuchFieldException) {
-                return new BridgeException(
+                return Optional.of(new BridgeException(
                         "pemja cannot be loaded for this job (" + cause + "): another job of this TaskManager process"
                                 + " has loaded it, or it is loaded by two class loaders. " + REMEDY,
-                        failure);
+                        failure));
             }
         }
-        return failure;
+        return Optional.empty();
     }
 
     static boolean isLoadedByJob(ClassLoader loader) {

@@ -123,13 +123,11 @@ final class PythonEnvironment implements AutoCloseable {
         try {
             return new PythonInterpreter(chosen);
         } catch (Throwable failed) {
-            Throwable explained = ClusterSettings.explain(failed);
-            if (explained instanceof BridgeException known) {
-                throw known;
-            }
-            throw new BridgeException(
-                    "The Python interpreter " + executable.path() + " cannot be embedded: " + failed.getMessage(),
-                    failed);
+            throw ClusterSettings.explain(failed)
+                    .orElseGet(() -> new BridgeException(
+                            "The Python interpreter " + executable.path() + " cannot be embedded: "
+                                    + failed.getMessage(),
+                            failed));
         }
     }
 

@@ -40,7 +40,7 @@ public final class PythonHost implements AutoCloseable {
     /** Starts the interpreter of this thread and checks that jar and package fit. Nothing is left open on failure. */
     public static PythonHost open(PythonSpec spec, TaskFailure failure) throws Exception {
         ClusterSettings.check();
-        PythonEnvironment environment = PythonEnvironment.open(spec);
+        PythonEnvironment environment = openEnvironment(spec);
         ThreadInterpreter interpreter = null;
         try {
             interpreter = ThreadInterpreter.acquire(environment, true);
@@ -53,6 +53,14 @@ public final class PythonHost implements AutoCloseable {
             }
             environment.close();
             throw failed;
+        }
+    }
+
+    private static PythonEnvironment openEnvironment(PythonSpec spec) throws Exception {
+        try {
+            return PythonEnvironment.open(spec);
+        } catch (LinkageError failed) {
+            throw ClusterSettings.explain(failed).orElseThrow(() -> failed);
         }
     }
 
