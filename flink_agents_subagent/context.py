@@ -163,7 +163,13 @@ class RunnerContext(ABC):
 
     @abstractmethod
     def send_event(self, event: Event) -> None:
-        """Send an event; it is routed when this action suspends or ends (E1.2)."""
+        """Send an event; it is routed when this action suspends or ends (E1.2).
+
+        Guarantee: an output leaves as it is now, whatever becomes of its objects afterwards. Another event is not copied.
+
+        Raises:
+            NotExpressibleError: The output's value does not fit the output format.
+        """
 
     @abstractmethod
     def get_resource(self, name: str, resource_type: ResourceType) -> Any:

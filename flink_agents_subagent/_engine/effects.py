@@ -81,7 +81,10 @@ class Append(NamedTuple):
 
 
 class Emit(NamedTuple):
-    """Send an output downstream; `is_dead_letter` chooses the side output. The key is that of the run's input."""
+    """Send an output downstream; `is_dead_letter` chooses the side output. The key is that of the run's input.
+
+    The payload of an output is what `EnginePorts.encode_output` made of it; that of a dead letter is a dict.
+    """
 
     payload: object
     timestamp: int | None
@@ -194,3 +197,6 @@ class EnginePorts(NamedTuple):
     keyed: KeyedReader
     blocking: BlockingStore
     decode_input: Callable[[bytes], object]
+    encode_output: Callable[[object], object]
+    """Asked when an output is sent, so that what the action does to its objects later is not seen: a replay would show it, because
+    it passes several steps before its effects are performed. Raises `NotExpressibleError` to the action."""

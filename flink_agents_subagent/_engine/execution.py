@@ -112,10 +112,12 @@ class Execution(ABC):
         if not isinstance(event, OutputEvent):
             self.events.append(event)
             return
+        if self.outputs >= self.outputs_before:
+            # First, because an output that cannot be encoded is none and must not be counted.
+            payload = self.core.ports.encode_output(event.output)
+            self.core.effects.append(Emit(payload, self.run.timestamp, False, self.run.key))
         self.events.append(None)
         self.outputs += 1
-        if self.outputs > self.outputs_before:
-            self.core.effects.append(Emit(event.output, self.run.timestamp, False, self.run.key))
 
     def refuse_use(self, name: str) -> ContextMisuseError:
         """Return why `ctx.<name>` cannot be used now."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from flink_agents_subagent._engine.effects import (
     Append,
@@ -55,11 +55,15 @@ class OperatorHost:
         self._java = java
         self._background = background
         self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)
-        self._encode = encoder(told.output_format, agent.types)
         self._encode_dead_letter = encoder("pickle", agent.types)
         self._metrics = Metrics(java)
         self._deadline_ms = _LATEST_DEADLINE_MS
-        ports = EnginePorts(KeyedState(java), MailboxStore(java), decoder(told.input_format, agent.types))
+        ports = EnginePorts(
+            keyed=KeyedState(java),
+            blocking=MailboxStore(java),
+            decode_input=decoder(told.input_format, agent.types),
+            encode_output=encoder(told.output_format, agent.types),
+        )
         self._engine = Engine(agent, told.engine, ports)
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
             Append: self._append,
@@ -143,7 +147,7 @@ class OperatorHost:
         if effect.is_dead_letter:
             self._java.emitSide(self._encode_dead_letter(effect.payload), timestamp)
         else:
-            self._java.emit(self._encode(effect.payload), timestamp)
+            self._java.emit(cast("bytes", effect.payload), timestamp)
 
     def _append(self, effect: Append) -> None:
         self._java.append(effect.seq, effect.key, effect.run_number, effect.record_number, effect.payload)

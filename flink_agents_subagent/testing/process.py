@@ -107,7 +107,7 @@ class Process:
         self.failure: BaseException | None = None
         self.is_dead = False
         self._activity = Activity.INPUT
-        ports = EnginePorts(self.state, _BlockingStore(self), job.decode)
+        ports = EnginePorts(self.state, _BlockingStore(self), job.decode, job.copy)
         self._engine = job.make_engine(job.agent, job.settings, ports)
         self._perform: dict[type[Any], Callable[[Any], None]] = {
             Append: self._unstored.append,
@@ -281,8 +281,7 @@ class Process:
 
     def _emit(self, effect: Emit) -> None:
         self._observer.acting(self._activity)
-        value = self._job.copy(effect.payload)
-        self.outputs.append(Output(effect.key, value, effect.timestamp, effect.is_dead_letter))
+        self.outputs.append(Output(effect.key, effect.payload, effect.timestamp, effect.is_dead_letter))
 
     def _fail(self, effect: FailTask) -> None:
         if self.failure is None:

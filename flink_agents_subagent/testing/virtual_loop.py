@@ -43,9 +43,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._jobs = 0
         self._has_ready = False
         super().__init__(self._polled)
-        # Below a millisecond there is no virtual time, and asyncio's own resolution is lost in a float of this size: a timer
-        # would never be due at its own time.
-        self._clock_resolution = 0.0005
+        # asyncio's own resolution is lost in a float of this size: a timer would never be due at its own time.
+        self._clock_resolution = 0.0001
 
     def time(self) -> float:
         """Return the virtual time in seconds."""
@@ -73,7 +72,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         if not self._deadlines or self._deadlines[0][0] <= self.time():
             self._deadlines = [entry for entry in self._deadlines if entry[0] > self.time()]
             heapq.heapify(self._deadlines)
-        return math.ceil(round(self._deadlines[0][0] * 1000, 3)) if self._deadlines else None
+        # What floating point adds to a sum of milliseconds must not cost another one.
+        return math.ceil(round(self._deadlines[0][0] * 1000, 1)) if self._deadlines else None
 
     def waits_outside(self) -> bool:
         """Tell whether something outside the loop is under way: an open socket, or a thread."""
