@@ -216,7 +216,7 @@ class FlinkCluster:
         def reached() -> bool:
             now = self.rest.status(job)
             if now in _ENDED and now != status:
-                raise HarnessError(f"job {job} is {now} instead of {status}:\n{self.rest.failure(job)}")
+                raise HarnessError(f"job {job} is {now} instead of {status}:\n{self._last_failure(job)}")
             return now == status
 
         wait_until(reached, f"job {job} is {status}", within_s, self._processes())
@@ -227,7 +227,7 @@ class FlinkCluster:
             process.check_alive()
         status = self.rest.status(job)
         if status in _ENDED - {"FINISHED"}:
-            raise HarnessError(f"job {job} is {status}:\n{self.rest.failure(job)}")
+            raise HarnessError(f"job {job} is {status}:\n{self._last_failure(job)}")
         return status == "FINISHED"
 
     def wait_for_checkpoints(self, job: str, completed: int, within_s: float) -> None:
@@ -250,6 +250,9 @@ class FlinkCluster:
             return self.has_finished(job) or ready
 
         wait_until(runs, f"every subtask of job {job} runs", within_s, self._processes())
+
+    def _last_failure(self, job: str) -> str:
+        return _without_java_frames("\n".join(self.rest.failures(job)[:1]))
 
     def _processes(self) -> list[ManagedProcess]:
         jobmanager = [] if self._jobmanager is None else [self._jobmanager]

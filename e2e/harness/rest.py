@@ -75,10 +75,10 @@ class FlinkRest:
         path = last["external_path"] if last else None
         return Checkpoints(counts["completed"], counts["failed"], counts["restored"], path)
 
-    def failure(self, job: str) -> str:
-        """Return the newest exceptions of a job as text, or nothing when there was none."""
-        entries = self._send("GET", f"/jobs/{job}/exceptions?maxExceptions=3")["exceptionHistory"]["entries"]
-        return "\n".join(str(entry["stacktrace"]) for entry in entries)
+    def failures(self, job: str) -> list[str]:
+        """Return the exceptions of a job with their stacks, newest first."""
+        entries = self._send("GET", f"/jobs/{job}/exceptions?maxExceptions=20")["exceptionHistory"]["entries"]
+        return [str(entry["stacktrace"]) for entry in entries]
 
     def cancel(self, job: str) -> None:
         """Ask for the end of a job."""

@@ -94,6 +94,8 @@ def _print_summary(report: Report, run: DemoRun, seconds: float) -> None:
         print(f"  {name:<27} {value!s:>7}   {note}".rstrip())
     for problem in report.problems:
         print(f"  WRONG: {problem}")
+    if report.problems:
+        print("  The job failed with:", *dict.fromkeys(run.failures), sep="\n    ")
     print("\nEverything holds." if not report.problems else "\nFAILED: see what is marked WRONG.", flush=True)
 
 

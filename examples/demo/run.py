@@ -56,6 +56,7 @@ class DemoRun:
         self.desks = EffectServer(folder, _LATENCY_MS)
         self.kills: list[Kill] = []
         self.lost_s: list[float] = []
+        self.failures: list[str] = []
 
     def perform(self) -> None:
         """Run the job to its end; the cluster and the desks are up only meanwhile."""
@@ -75,7 +76,7 @@ class DemoRun:
                 self._watch(job, until_calls=round(share * self._plan.calls))
                 self._kill_and_recover(job)
             self._watch(job)
-            self.cluster.wait_for_status(job, "FINISHED", within_s=10)
+            self.failures = [failure.splitlines()[0] for failure in self.cluster.rest.failures(job)]
 
     def outputs(self) -> list[str]:
         """Return the lines that the file sink has committed."""

@@ -30,6 +30,7 @@ class FakeRun:
         self.desks = self
         self.kills: list[Kill] = []
         self.lost_s = [1.25]
+        self.failures = ["TaskManager lost", "something else", "TaskManager lost"]
         self._expectation = expect(read_flights(FLIGHTS), answer)
 
     def perform(self) -> None:
@@ -68,7 +69,9 @@ def test_a_wrong_figure_exits_with_1(monkeypatch: pytest.MonkeyPatch, capsys: py
     """When a figure does not hold the exit status is 1 and the line that is wrong is marked."""
     assert _main(monkeypatch, missing=2) == 1
 
-    assert "WRONG: 2 outputs of the plain loop are missing" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "WRONG: 2 outputs of the plain loop are missing" in shown
+    assert "The job failed with:\n    TaskManager lost\n    something else\n" in shown
 
 
 def test_a_run_that_cannot_be_made_exits_with_2(
