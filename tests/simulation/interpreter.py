@@ -134,7 +134,8 @@ class Body:
             case p.Forget(path=path):
                 self.note("forget", self.ctx.short_term_memory.remove(path))
             case p.Output():
-                self.ctx.send_event(OutputEvent(output=tuple(self.story)))
+                # The list itself: what happens later must not show in it.
+                self.ctx.send_event(OutputEvent(output=self.story))
             case _:
                 self.do_rarely(statement)
 

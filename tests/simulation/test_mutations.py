@@ -16,7 +16,6 @@ import pytest
 
 from flink_agents_subagent import (
     Agent,
-    ContextMisuseError,
     Event,
     InputEvent,
     OutputEvent,
@@ -353,11 +352,3 @@ def test_a_faulty_engine_is_found(faulty: type[Engine]) -> None:
     # A `def` action waits for the store itself, which by itself would give some faults away.
     with pytest.raises(SimulationError):
         simulate(faulty, has_def_action=False)
-
-
-def test_an_unknown_run_is_refused() -> None:
-    """What `only` may be is said [E8.2]."""
-    job = make_job(Agent("empty").add_action("ship", InputEvent, lambda event, ctx: None), {})
-
-    with pytest.raises(ContextMisuseError, match="'point <n>' or 'seed <n>'"):
-        Trial(job, source_of([("ada", 1)]), "keys").run("seed x")
