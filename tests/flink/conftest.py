@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from tests.flink.mini_cluster import Folder, MiniCluster
 
 _ROOT = Path(__file__).resolve().parents[2]
+_FOLDER = Path(__file__).resolve().parent
+_SECONDS = 180
+"""The first test starts the JVM and the cluster, too."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests of this folder the time that jobs need, unless they say otherwise."""
+    for item in items:
+        if _FOLDER in item.path.parents and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_SECONDS))
 
 
 @pytest.fixture(scope="session")

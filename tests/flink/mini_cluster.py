@@ -26,7 +26,7 @@ from pyflink.datastream.connectors.file_system import (
 from pyflink.java_gateway import get_gateway
 
 from flink_agents_subagent import Agent, AgentsExecutionEnvironment
-from flink_agents_subagent._flink.shipping import JAR
+from flink_agents_subagent._flink.shipping import JAR, add_jar
 
 __all__ = ["Folder", "Job", "MiniCluster"]
 
@@ -56,6 +56,8 @@ class MiniCluster:
         )
         self.java.start()
         self.address = self.java.getRestAddress().get()
+        # Makes the classes of our jar known to this process, too.
+        add_jar(self.environment())
 
     def configuration(self, options: dict[str, str]) -> Any:
         """Return a Java configuration."""

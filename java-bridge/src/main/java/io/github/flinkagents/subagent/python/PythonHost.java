@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class PythonHost implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PythonHost.class);
+    /** What an entry point returns after a failure; the failure itself was reported before. */
+    private static final String FAILED = "failed";
 
     private final TaskFailure failure;
     private final PythonEnvironment environment;
@@ -72,6 +74,10 @@ public final class PythonHost implements AutoCloseable {
         Object result = interpreter.invoke(entry, arguments);
         if (failure.isSet()) {
             failure.rethrow();
+        }
+        if (FAILED.equals(result)) {
+            throw new BridgeException("The entry point " + entry + " failed and could not report it; the log of the"
+                    + " TaskManager has the traceback.");
         }
         return result;
     }
