@@ -62,8 +62,8 @@ class JavaHost(Protocol):
     def count(self, name: str, label: str, amount: int) -> None:
         """Add to a counter."""
 
-    def observe(self, name: str, label: str, value: int) -> None:
-        """Add to a histogram."""
+    def observe(self, name: str, label: str, values: bytes) -> None:
+        """Add values to a histogram: big-endian 64-bit numbers."""
 
     def fail(self, error: bytes) -> None:
         """Fail the task; any thread."""
