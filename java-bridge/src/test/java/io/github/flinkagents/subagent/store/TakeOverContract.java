@@ -21,7 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import static io.github.flinkagents.subagent.store.StoreAttempt.ALL;
@@ -96,6 +98,21 @@ abstract class TakeOverContract {
         assertThat(open("sub", ALL, checkpoint).tail()).isEqualTo(survivors(behind));
     }
 
+    /** A log in which some key groups end is not read for those that end in a later one [E4.3, S1.3]. */
+    @Test
+    void restore_ignoresEarlierLogsOfAKeyGroup() throws StoreException {
+        StoreAttempt all = open("sub", ALL, FRESH);
+        StoreOpening.Restored start = all.checkpoint();
+        List<JournalRecord> recorded = all.record(record(1, 1, 1), record(100, 1, 1));
+        StoreAttempt upper = open("sub", UPPER, start);
+        Map<Integer, StorePosition> mixed = new HashMap<>(start.positions());
+        mixed.putAll(upper.store().positions());
+
+        assertThat(open("sub", ALL, new StoreOpening.Restored(start.storeId(), mixed))
+                        .tail())
+                .isEqualTo(survivors(recorded.subList(0, 1)));
+    }
+
     /** Records survive from one subtask to two and back to one, with nothing lost or read twice [E4.7, S1.3]. */
     @Test
     void rescaling_keepsEveryRecord() throws StoreException {
@@ -147,8 +164,10 @@ abstract class TakeOverContract {
         StoreAttempt zombie = open("sub", ALL, FRESH);
         open("sub", UPPER, FRESH);
 
-        assertFenced(zombie.append(record(5, 1, 1, "zombie")));
         assertFenced(zombie.append(record(100, 1, 1, "zombie")));
+        assertFenced(zombie.append(record(5, 1, 1, "zombie")));
+
+        assertThat(open("sub", ALL, FRESH).tail()).isEmpty();
     }
 
     /** Attempts on other key groups do not disturb each other [S1.5]. */
