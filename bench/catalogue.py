@@ -95,7 +95,7 @@ WORKLOADS = (
         },
     ),
     Workload("pf4_waiting", {"": {"waiting": 10_000}, "flink_agents": {"waiting": 1}}),
-    Workload("pf5", {"": {"warm_up": 10_000, "inputs": 40_000, "keys": 1000}}),
+    Workload("pf5", {"": {"warm_up": 10_000, "inputs": 40_000, "keys": 1000, "per_second": 2_000}}),
     Workload("pf8", {"": {"warm_up": 1, "inputs": 19, "keys": 10}}, scaled=()),
     Workload(
         "pf10",

@@ -47,10 +47,16 @@ def environment(settings: Mapping[str, str] | None = None) -> StreamExecutionEnv
     return env
 
 
-def inputs(env: StreamExecutionEnvironment, window: Window) -> DataStream:
-    """Return a stream of dictionaries `{"key": "k7", "value": 1007}`, pickled as PyFlink does it, but in Java."""
+def inputs(env: StreamExecutionEnvironment, window: Window, per_second: int | None = None) -> DataStream:
+    """Return a stream of dictionaries `{"key": "k7", "value": 1007}`, pickled as PyFlink does it, but in Java.
+
+    They come as fast as they are taken, or `per_second` of them.
+    """
     pickles = operators().PickledInputs(window.keys)
-    return DataStream(java(_numbers(env, window)).map(pickles).returns(Types.PICKLED_BYTE_ARRAY().get_java_type_info()))
+    numbers = java(_numbers(env, window))
+    if per_second is not None:
+        numbers = numbers.map(operators().Paced(per_second)).returns(Types.LONG().get_java_type_info())
+    return DataStream(numbers.map(pickles).returns(Types.PICKLED_BYTE_ARRAY().get_java_type_info()))
 
 
 def keyed_rows(env: StreamExecutionEnvironment, window: Window) -> Any:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 JAR_VARIABLE = "BENCH_JAR"
@@ -17,7 +18,7 @@ JAR_VARIABLE = "BENCH_JAR"
 STARTED_VARIABLE = "BENCH_STARTED_AT"
 """Names the moment just before the job's process was started, in seconds since 1970."""
 READING_VARIABLE = "BENCH_READING"
-"""Names a file that code inside the TaskManager may leave one number in."""
+"""Names a file that code inside the TaskManager may leave figures in."""
 
 
 def sizes() -> dict[str, int]:
@@ -34,6 +35,17 @@ def jar() -> str:
 def since_start(epoch_ms: int) -> float:
     """Return the seconds from the start of this process to a moment of the wall clock."""
     return epoch_ms / 1000 - float(os.environ[STARTED_VARIABLE])
+
+
+def leave(figures: Mapping[str, float]) -> None:
+    """Leave figures that code inside the TaskManager took, for `left` in the job's process."""
+    Path(os.environ[READING_VARIABLE]).write_text(json.dumps(figures), encoding="utf-8")
+
+
+def left() -> dict[str, float]:
+    """Return the figures that `leave` left."""
+    figures: dict[str, float] = json.loads(Path(os.environ[READING_VARIABLE]).read_text(encoding="utf-8"))
+    return figures
 
 
 def hand_in(figures: Mapping[str, float]) -> None:

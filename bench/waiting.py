@@ -5,11 +5,10 @@ The call for input 0 takes the reading; the others wait a little longer than it 
 
 from __future__ import annotations
 
-import os
+import asyncio
 import time
-from pathlib import Path
 
-from bench.protocol import READING_VARIABLE
+from bench.protocol import leave
 
 SETTLE_S = 6.0
 """Until all runs wait and the JIT compiler has come to rest."""
@@ -27,9 +26,8 @@ class CpuWindow:
         self._cpu = time.process_time()
 
     def close(self) -> None:
-        """Leave the number of cores where `reading` finds it."""
-        cores = (time.process_time() - self._cpu) / (time.monotonic() - self._wall)
-        Path(os.environ[READING_VARIABLE]).write_text(str(cores), encoding="utf-8")
+        """Leave the number of cores."""
+        leave({"cores": (time.process_time() - self._cpu) / (time.monotonic() - self._wall)})
 
 
 def blocking_wait(number: int) -> int:
@@ -44,6 +42,13 @@ def blocking_wait(number: int) -> int:
     return number
 
 
-def reading() -> float:
-    """Return the number of cores that `CpuWindow.close` left."""
-    return float(Path(os.environ[READING_VARIABLE]).read_text(encoding="utf-8"))
+async def coroutine_wait(number: int) -> int:
+    """Wait as the call for input `number`, on the loop that all calls share."""
+    if number:
+        await asyncio.sleep(OTHERS_S)
+    else:
+        await asyncio.sleep(SETTLE_S)
+        window = CpuWindow()
+        await asyncio.sleep(WINDOW_S)
+        window.close()
+    return number

@@ -5,15 +5,14 @@ from __future__ import annotations
 from bench.flink import Window
 from bench.peers.flink_agents.agents import WaitingAgent
 from bench.peers.flink_agents.runner import run
-from bench.protocol import hand_in, sizes
-from bench.waiting import reading
+from bench.protocol import hand_in, left, sizes
 
 
 def main() -> None:
     """Run the job."""
     waiting = sizes()["waiting"]
     figures = run(WaitingAgent(), Window(warm_up=0, inputs=waiting, keys=waiting), threads=waiting)
-    hand_in({"waiting": waiting, "cores": reading()} | figures)
+    hand_in({"waiting": waiting} | left() | figures)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,25 @@
+"""Puts an agent between the inputs and the meter."""
+
+from __future__ import annotations
+
+from bench.flink import Window, environment, inputs, java, measure
+from flink_agents_subagent import Agent, AgentsExecutionEnvironment
+
+
+def run(agent: Agent, window: Window, *, memory: bool = False) -> dict[str, float]:
+    """Run the agent with the default options and return the figures."""
+    env = environment()
+    agents = AgentsExecutionEnvironment.get_execution_environment(env)
+    stream = agents.from_datastream(inputs(env, window), key_selector=lambda event: event["key"])
+    return measure(env, java(stream.apply(agent).to_datastream()), window, memory=memory)
+
+
+def dearest_by_cheapest(costs: dict[int, float]) -> dict[str, float]:
+    """Return the figures of a cost per input, in CPU microseconds, that is to be the same for all sizes."""
+    each = {f"cpu_us_at_{size}": cost for size, cost in costs.items()}
+    return each | {"dearest_by_cheapest": max(costs.values()) / min(costs.values())}
+
+
+def cpu_us_per_input(figures: dict[str, float]) -> float:
+    """Return the cost of an input. It is CPU time, which other work on the machine hardly changes."""
+    return 1e6 * figures["cpu_seconds"] / figures["inputs"]
