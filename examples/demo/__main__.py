@@ -71,7 +71,7 @@ def _options() -> argparse.Namespace:
         metavar="SHARE",
         help="kill the TaskManager when this share of the calls was made (0 to 1); several kill it several times",
     )
-    parser.add_argument("--per-second", type=float, default=110, help="flights a second")
+    parser.add_argument("--per-second", type=float, default=150, help="flights a second")
     parser.add_argument("--checkpoint-ms", type=int, default=1000, help="time between checkpoints; 0: none")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this new folder, and leave it for a look")
     return parser.parse_args()

@@ -20,7 +20,7 @@ __all__ = ["FLIGHTS", "DemoRun", "Plan"]
 _FOLDER = Path(__file__).parent
 FLIGHTS = _FOLDER / "data" / "flights.csv"
 _JOB = _FOLDER / "job.py"
-_LATENCY_MS = (50, 250)
+_LATENCY_MS = (40, 160)
 _JOB_S = 240.0
 _SHOW_EVERY_S = 3.0
 
