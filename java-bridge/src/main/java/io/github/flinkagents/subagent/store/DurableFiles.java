@@ -57,11 +57,6 @@ final class DurableFiles {
         syncFolder(file.getParent());
     }
 
-    /** Creates a folder that must not exist yet; the caller forces the folder that holds it. */
-    static void createFolder(Path folder) throws IOException {
-        Files.createDirectory(folder);
-    }
-
     /** Creates a folder and those above it; existing ones are kept. */
     static void createFolders(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
@@ -97,11 +92,6 @@ final class DurableFiles {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }
-    }
-
-    /** Deletes a file; what another attempt deleted meanwhile is no error. */
-    static void delete(Path file) throws IOException {
-        Files.deleteIfExists(file);
     }
 
     /** The names in a folder, in no order. */

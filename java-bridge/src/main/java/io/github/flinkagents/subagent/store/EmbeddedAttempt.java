@@ -85,7 +85,7 @@ final class EmbeddedAttempt {
             commit.start();
             return new Opened(new EmbeddedAttempt(opening, fence, commit, new Release(fences, fence, log)), tail);
         } catch (IOException | StoreException | RuntimeException e) {
-            log.close();
+            log.closeAfter(e);
             throw e;
         }
     }

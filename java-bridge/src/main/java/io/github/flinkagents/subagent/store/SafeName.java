@@ -13,9 +13,11 @@
  */
 package io.github.flinkagents.subagent.store;
 
-import java.nio.charset.StandardCharsets;
+import io.github.flinkagents.subagent.protocol.KeyBytes;
+
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -32,7 +34,9 @@ final class SafeName {
     private SafeName() {}
 
     static String encode(String text) {
-        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        // Unlike getBytes, the key codec tells halves of surrogate pairs apart; its tag means nothing here.
+        byte[] key = KeyBytes.ofString(text);
+        byte[] utf8 = Arrays.copyOfRange(key, 1, key.length);
         StringBuilder name = new StringBuilder(utf8.length);
         for (byte b : utf8) {
             if (isPlain(b)) {

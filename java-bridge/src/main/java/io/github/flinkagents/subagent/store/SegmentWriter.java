@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -63,15 +64,24 @@ final class SegmentWriter implements AutoCloseable {
 
     /** Begins a log; its folder and first segment are durable on return. */
     static SegmentWriter create(Path folder, String writerId, Setup setup) throws IOException {
-        DurableFiles.createFolder(folder);
+        Files.createDirectory(folder);
         SegmentWriter writer = new SegmentWriter(folder, writerId, setup);
         try {
             writer.begin();
             DurableFiles.syncFolder(folder.getParent());
             return writer;
         } catch (IOException e) {
-            writer.close();
+            writer.closeAfter(e);
             throw e;
+        }
+    }
+
+    /** Closes a log whose opening failed; a failure of closing is noted beside the reason. */
+    void closeAfter(Exception reason) {
+        try {
+            close();
+        } catch (IOException e) {
+            reason.addSuppressed(e);
         }
     }
 
@@ -97,7 +107,7 @@ final class SegmentWriter implements AutoCloseable {
     void deleteBefore(long offset) throws IOException {
         var segments = SegmentFile.list(folder);
         for (int i = 0; i + 1 < segments.size() && segments.get(i + 1).base() <= offset; i++) {
-            DurableFiles.delete(segments.get(i).file());
+            Files.deleteIfExists(segments.get(i).file());
         }
     }
 

@@ -54,7 +54,9 @@ final class StoreFailure {
         if (lower.contains("read-only file system")) {
             return "the file system is mounted read-only. Mount it writable, or set store.embedded.dir to a folder that is.";
         }
-        if (cause instanceof AccessDeniedException || lower.contains("permission denied")) {
+        if (cause instanceof AccessDeniedException
+                || lower.contains("permission denied")
+                || lower.contains("operation not permitted")) {
             return "user '" + System.getProperty("user.name")
                     + "' of the TaskManager lacks the right. Give it read, write and execute rights on store.embedded.dir"
                     + " and everything below it.";

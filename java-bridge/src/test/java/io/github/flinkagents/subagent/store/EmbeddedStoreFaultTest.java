@@ -15,6 +15,8 @@ package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -148,6 +150,21 @@ class EmbeddedStoreFaultTest {
         assertThat(failure.code()).isEqualTo(ErrorCode.STORE_UNAVAILABLE);
         assertThat(failure).hasMessageContaining(file.toString()).hasMessageContaining("store.embedded.dir");
         assertThat(failure).hasMessageContaining("a file stands where a folder is needed");
+    }
+
+    /** A folder that nobody may create, not even the administrator, is named with the option [S3.1]. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void folderThatNobodyMayCreate_isNamed() {
+        Path forbidden = Path.of("/sys/agents/store");
+        ActionStateStore store = new EmbeddedActionStateStore(StoreTesting.embedded(forbidden));
+
+        StoreException failure = catchThrowableOfType(
+                StoreException.class, () -> StoreAttempt.open(store, opening("sub", ALL, StoreOpening.Restored.NONE)));
+
+        assertThat(failure.code()).isEqualTo(ErrorCode.STORE_UNAVAILABLE);
+        assertThat(failure).hasMessageContaining(forbidden.toString()).hasMessageContaining("store.embedded.dir");
+        assertThat(failure.getMessage()).containsAnyOf("lacks the right", "mounted read-only");
     }
 
     /** A store that is deleted under a running job fails its next append and says why [S1.1]. */

@@ -49,6 +49,9 @@ class SafeNameTest {
         String long1 = "x".repeat(500);
         List<String> texts = List.of(
                 "job",
+                "?",
+                "\ud800",
+                "\udc00",
                 "Job",
                 "JOB",
                 "j/ob",
