@@ -15,7 +15,7 @@ from collections import Counter
 __all__ = ["Board", "ask", "ask_async"]
 
 ADDRESS_VARIABLE = "FLINK_AGENTS_TEST_BOARD"
-_SECONDS = 30.0
+_SECONDS = 90.0
 
 
 class Board:
@@ -64,7 +64,7 @@ class Board:
             return self._asked[name]
 
     def wait_asked(self, name: str, times: int = 1) -> None:
-        """Return when this name has asked so often; fails after half a minute."""
+        """Return when this name has asked so often; fails after a minute and a half."""
         with self._changed:
             arrived = self._changed.wait_for(lambda: self._asked[name] >= times, _SECONDS)
             assert arrived, f"{name} asked {self._asked[name]} times, not {times}; asked so far: {dict(self._asked)}"

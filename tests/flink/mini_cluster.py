@@ -47,6 +47,8 @@ class MiniCluster:
                 "taskmanager.memory.network.min": "64m",
                 "taskmanager.memory.network.max": "64m",
                 "metrics.fetcher.update-interval": "50",
+                # Flink's file source sometimes misses that it is to close, and would wait for half a minute.
+                "source.reader.close.timeout": "1000",
             }
         )
         package = self.jvm.org.apache.flink.runtime.minicluster

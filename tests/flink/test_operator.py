@@ -41,7 +41,7 @@ def test_a_def_action_emits_and_calls(cluster: MiniCluster, board: Board) -> Non
 
 
 def test_inputs_of_a_key_wait_and_other_keys_do_not(cluster: MiniCluster, board: Board, folder: Folder) -> None:
-    """While a call of one key waits, another key goes on, and the next input of the same key does not start [E1.1, E1.5]."""
+    """While a call of one key waits, another key goes on, and the next input of the same key does not start [E1.1, E1.5, E7.1]."""
     board.hold("slow")
     folder.feed(
         {"key": "a", "id": 1, "do": [["count", None], ["call", "slow"]]},
@@ -50,6 +50,7 @@ def test_inputs_of_a_key_wait_and_other_keys_do_not(cluster: MiniCluster, board:
     )
     job = Job.run(cluster, folder, Scripted())
     board.wait_asked("slow")
+    until(lambda: _metric(job, "agent.held_inputs") == 2, "the metric of held inputs")
 
     assert job.commit(folder, 2) == ["a 1 count 1", "b 3 ok,ok"]
     assert board.asked("next") == 0
@@ -69,9 +70,9 @@ def test_a_bounded_input_ends_when_its_last_run_has_ended(cluster: MiniCluster, 
     stream = flink.from_collection([json.dumps(order) for order in orders], Types.STRING())
     job = Job.attach(cluster, folder, Scripted(), flink, stream)
     board.wait_asked("last")
-    until(lambda: _watermark(job, "currentInputWatermark") == _END, "the end of the input")
+    until(lambda: _metric(job, "currentInputWatermark") == _END, "the end of the input")
 
-    assert _watermark(job, "currentOutputWatermark") < _END
+    assert _metric(job, "currentOutputWatermark") < _END
     assert not job.is_over()
     board.release("last")
 
@@ -82,7 +83,7 @@ def test_a_bounded_input_ends_when_its_last_run_has_ended(cluster: MiniCluster, 
 _END = float((1 << 63) - 1)
 
 
-def _watermark(job: Job, name: str) -> float:
+def _metric(job: Job, name: str) -> float:
     vertices = job.rest("/jobs/{job}")["vertices"]
     vertex = next(vertex["id"] for vertex in vertices if vertex["name"].startswith("agent-scripted"))
     return job.metric(f"/jobs/{{job}}/vertices/{vertex}/metrics?get=0.agent-scripted.{name}")
