@@ -12,7 +12,7 @@ from e2e.harness.processes import HarnessError
 
 __all__ = ["Checkpoints", "FlinkRest", "Subtask"]
 
-_TIMEOUT_S = 10
+_TIMEOUT_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class FlinkRest:
         """Whether the JobManager answers."""
         try:
             self._send("GET", "/overview")
-        except (HarnessError, OSError):
+        except HarnessError:
             return False
         return True
 
@@ -92,4 +92,6 @@ class FlinkRest:
         except urllib.error.HTTPError as error:
             detail = error.read().decode("utf-8", "replace")
             raise HarnessError(f"{method} {path} was answered with {error.code}: {detail}") from error
+        except OSError as error:
+            raise HarnessError(f"{method} {path}: the JobManager does not answer: {error}") from error
         return json.loads(text) if text else None
