@@ -70,3 +70,23 @@ def test_a_missing_module_is_named_with_the_remedy(cluster: FlinkCluster, tmp_pa
         HarnessError, match=r"No module named 'local_helper'\. Install it there, or ship it with python\.files"
     ):
         cluster.wait_for_status(job, "FINISHED", within_s=90)
+
+
+def test_another_version_of_a_shipped_module_is_refused(cluster: FlinkCluster, tmp_path: Path) -> None:
+    """A job that ships other code under a name that the TaskManager has loaded fails at its start, with both paths [P1]."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        _SCRIPT.read_text(encoding="utf-8").replace("shipped_helper", "versioned_helper"), encoding="utf-8"
+    )
+    files = shipped(tmp_path)
+    (files / "shipped_helper.py").rename(files / "versioned_helper.py")
+    first = cluster.submit(script, str(tmp_path / "first"), python_files=[files])
+    cluster.wait_for_status(first, "FINISHED", within_s=90)
+    (files / "versioned_helper.py").write_text(_HELPER.replace("2", "3"), encoding="ascii")
+
+    second = cluster.submit(script, str(tmp_path / "second"), python_files=[files])
+
+    with pytest.raises(
+        HarnessError, match=r"another job of this TaskManager uses versioned_helper from .*python-dist-"
+    ):
+        cluster.wait_for_status(second, "FINISHED", within_s=90)
