@@ -75,7 +75,7 @@ def encode_key_entry(codec: ValueCodec, entry: KeyEntry) -> bytes:
     header = {
         "run": None if entry.run is None else writer.run(entry.run),
         "queue": [[writer.frame(queued.raw), queued.timestamp] for queued in entry.queue],
-        "unclaimed": [[journal.run_number, writer.records(journal.records)] for journal in entry.unclaimed],
+        "unclaimed": [writer.unclaimed(journal) for journal in entry.unclaimed],
     }
     return bytes([_VERSION]) + pack_frames(dump_json(header), writer.frames)
 
@@ -99,9 +99,7 @@ def decode_key_entry(codec: ValueCodec, data: bytes) -> KeyEntry:
         return KeyEntry(
             run=None if header["run"] is None else reader.run(header["run"]),
             queue=[QueuedInput(frames[raw], timestamp) for raw, timestamp in header["queue"]],
-            unclaimed=[
-                UnclaimedJournal(number, tuple(reader.records(records))) for number, records in header["unclaimed"]
-            ],
+            unclaimed=[reader.unclaimed(*journal) for journal in header["unclaimed"]],
         )
     except (struct.error, ValueError, LookupError, TypeError) as error:
         raise StoreCorruptError(f"a checkpoint entry cannot be read: {type(error).__name__}: {error}") from error
@@ -123,6 +121,10 @@ class _Writer:
 
     def records(self, records: Sequence[Record]) -> list[list[int]]:
         return [[record.number, self.frame(encode_record(record))] for record in records]
+
+    def unclaimed(self, journal: UnclaimedJournal) -> list[Any]:
+        records = self.records(journal.records)
+        return [journal.run_number, records, journal.started_ms, journal.input_fingerprint.hex()]
 
     def run(self, run: RunEntry) -> dict[str, Any]:
         return {
@@ -173,6 +175,9 @@ class _Reader:
             decode_record(number, self._frames[frame], f"record {number} of a checkpoint entry")
             for number, frame in records
         ]
+
+    def unclaimed(self, number: int, records: list[list[int]], started_ms: int, fingerprint: str) -> UnclaimedJournal:
+        return UnclaimedJournal(number, tuple(self.records(records)), started_ms, bytes.fromhex(fingerprint))
 
     def run(self, run: dict[str, Any]) -> RunEntry:
         fingerprint = run["fingerprint"]

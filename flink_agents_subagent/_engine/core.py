@@ -24,6 +24,7 @@ from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.record import Record, encode_record
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournals
+from flink_agents_subagent._engine.unrecorded import UnrecordedRuns
 from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent.errors import EngineError, RecordTooLargeError, StoreError
 
@@ -59,6 +60,7 @@ class EngineCore:
         "settings",
         "thread",
         "unclaimed",
+        "unrecorded",
     )
 
     calls: CallDesk
@@ -70,6 +72,7 @@ class EngineCore:
         self.codec = ValueCodec(TypeRegistry(agent.types), allow_pickle=settings.journal_pickle == "allow")
         self.deadlines = Deadlines()
         self.unclaimed = UnclaimedJournals()
+        self.unrecorded = UnrecordedRuns()
         self.effects: list[Effect] = []
         self._counts: dict[tuple[str, str], int] = {}
         self.awaiting: dict[int, tuple[Run, Record, int]] = {}
@@ -174,10 +177,7 @@ class EngineCore:
         Unclaimed journals keep theirs: when the inputs come back in their order, every run has the number that it had before, also
         one that left no record and is followed by one that did. An outside call in flight depends on it (E5.3).
         """
-        number = self.run_number(key) + 1
-        kept = {journal.run_number for journal in self.unclaimed.of(key)}
-        while number in kept:
-            number += 1
+        number = self.unclaimed.free_number(key, self.run_number(key))
         self.use_run_number(key, number)
         return number
 

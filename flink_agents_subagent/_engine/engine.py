@@ -79,7 +79,7 @@ class Engine:
 
     def _start(self, restorer: Restorer) -> None:
         core = self._core
-        restored = list(restorer.keys())
+        restored = list(restorer.keys(core.run_number))
         for key, entry, highest in restored:
             core.use_run_number(key, highest)
             for journal in entry.unclaimed:
@@ -152,6 +152,7 @@ class Engine:
         except AgentError as error:
             core.failure = error
             raise
+        core.unrecorded.snapshot_taken()
 
     def close(self) -> None:
         """Seal every context and end the actions' code; nothing is sent or recorded by it. Never raises."""
@@ -239,7 +240,7 @@ class Engine:
 
     def _changed_entries(self) -> Iterator[tuple[bytes, bytes | None]]:
         unclaimed = self._core.unclaimed
-        touched, self._touched = self._touched, set()
+        touched, self._touched = self._touched | unclaimed.take_changed(), set()
         for key, run in self._runs.items():
             if run.is_dirty or key in touched:
                 run.is_dirty = False
@@ -249,7 +250,7 @@ class Engine:
             if key in touched and key not in self._runs:
                 self._stored.add(key)
                 yield key, self._entry(key, None)
-        for key in [key for key in self._stored if key not in self._runs and not unclaimed.of(key)]:
+        for key in [key for key in self._stored if key not in self._runs and not unclaimed.has(key)]:
             self._stored.remove(key)
             yield key, None
 
@@ -261,7 +262,6 @@ class Engine:
     def _expire(self) -> None:
         core = self._core
         for key, journal in core.unclaimed.expire(core.now_ms - core.settings.unclaimed_retention_ms):
-            self._touched.add(key)
             # The store may still hold it: its number must not be given again.
             core.use_run_number(key, journal.run_number)
             core.count(metric.UNCLAIMED_EXPIRED)

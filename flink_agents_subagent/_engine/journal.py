@@ -21,6 +21,7 @@ class Journal:
         "_last_number",
         "_new_markers",
         "awaiting",
+        "head",
         "markers",
         "records",
         "replay",
@@ -36,6 +37,8 @@ class Journal:
         self.records: list[Record] = surviving(records) if records else []
         self.replay = deque(self.records)
         self.awaiting: deque[Record] = deque()
+        self.head = self.records[0].head if self.records else None
+        """What the first record says of the run; None as long as there is no record."""
         self._last_number = self.records[-1].number if self.records else 0
         self._new_markers = list(markers)
         self.markers = {marker for record in self.records for marker in record.markers}
@@ -47,11 +50,6 @@ class Journal:
     def is_replaying(self) -> bool:
         """Whether a recorded fact is still to be delivered."""
         return bool(self.replay)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no record was ever appended."""
-        return self._last_number == 0
 
     def append(self, record: Record) -> None:
         """Number a record and put it behind all others."""

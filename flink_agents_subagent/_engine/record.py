@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from flink_agents_subagent._engine.encoding.framing import dump_json
+from flink_agents_subagent._engine.unrecorded import UnrecordedRun
 from flink_agents_subagent.errors import StoreCorruptError, UnknownVersionError
 
 __all__ = ["JournalHead", "Kind", "Record", "Status", "decode_record", "encode_record", "surviving"]
@@ -28,6 +29,8 @@ class JournalHead:
 
     input_fingerprint: bytes
     started_ms: int
+    unrecorded: Sequence[UnrecordedRun] = ()
+    """Earlier runs of the key that left no record, oldest first."""
 
 
 @dataclass(slots=True)
@@ -93,10 +96,18 @@ def encode_record(record: Record) -> bytes:
     if record.markers:
         parts.append(f',"m":{dump_json(record.markers).decode()}')
     if record.head is not None:
-        parts.append(f',"h":{{"i":"{record.head.input_fingerprint.hex()}","t":{record.head.started_ms}}}')
+        parts.append(f',"h":{_head_json(record.head)}')
     parts.append("}")
     text = "".join(parts).encode("utf-8")
     return _HEAD.pack(_VERSION, len(text)) + text + record.value
+
+
+def _head_json(head: JournalHead) -> str:
+    unrecorded = ""
+    if head.unrecorded:
+        runs = [[run.run_number, run.started_ms, run.input_fingerprint.hex()] for run in head.unrecorded]
+        unrecorded = f',"u":{dump_json(runs).decode()}'
+    return f'{{"i":"{head.input_fingerprint.hex()}","t":{head.started_ms}{unrecorded}}}'
 
 
 @functools.lru_cache(maxsize=1024)
@@ -142,12 +153,17 @@ def _from_header(number: int, header: dict[str, Any], value: bytes) -> Record:
         status=header.get("x"),
         attempts=header.get("n", 0),
         value=value,
-        head=None if head is None else JournalHead(bytes.fromhex(head["i"]), head["t"]),
+        head=None if head is None else _head_of(head),
         markers=tuple((execution, change) for execution, change in header.get("m", ())),
         discards_from=header.get("c", 0),
         number=number,
         is_acknowledged=True,
     )
+
+
+def _head_of(head: dict[str, Any]) -> JournalHead:
+    unrecorded = tuple(UnrecordedRun(number, ms, bytes.fromhex(text)) for number, ms, text in head.get("u", ()))
+    return JournalHead(bytes.fromhex(head["i"]), head["t"], unrecorded)
 
 
 def surviving(records: Iterable[Record]) -> list[Record]:

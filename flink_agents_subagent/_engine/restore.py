@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from flink_agents_subagent._engine.checkpoint import KeyEntry
 from flink_agents_subagent._engine.record import Record, decode_record, surviving
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
+from flink_agents_subagent.errors import StoreCorruptError
 
 __all__ = ["Restorer"]
 
@@ -29,14 +30,19 @@ class Restorer:
         """Take a record of the store's tail."""
         self._tail.setdefault(key, {}).setdefault(run_number, {})[record_number] = payload
 
-    def keys(self) -> Iterator[tuple[bytes, KeyEntry, int]]:
-        """Return, by key, what is restored, and the highest run number in the tail that no journal stands for (0: none)."""
+    def keys(self, run_number: Callable[[bytes], int]) -> Iterator[tuple[bytes, KeyEntry, int]]:
+        """Return, by key, what is restored, and the highest run number in the tail that no journal stands for (0: none).
+
+        Args:
+            run_number: Gives the highest run number of a key in the checkpoint.
+        """
         for key in dict.fromkeys([*self._entries, *self._tail]):
             entry = self._entries.get(key) or KeyEntry()
             tail = self._tail.get(key, {})
             journals = {journal.run_number: journal for journal in entry.unclaimed}
-            for run_number in sorted(tail):
-                self._extend(entry, journals, run_number, tail[run_number])
+            for number in sorted(tail):
+                self._extend(entry, journals, number, tail[number])
+            _add_unrecorded(journals, run_number(key))
             entry.unclaimed = [journals[number] for number in sorted(journals)]
             highest = max((number for number in tail if number not in journals), default=0)
             yield key, entry, highest
@@ -52,7 +58,7 @@ class Restorer:
         records = _continued([] if known is None else list(known.records), run_number, tail)
         # Without its first record it is the rest of a run that had ended before the barrier.
         if records:
-            journals[run_number] = UnclaimedJournal(run_number, tuple(records))
+            journals[run_number] = _journal(run_number, records)
 
 
 def _continued(records: list[Record], run_number: int, tail: dict[int, bytes]) -> list[Record]:
@@ -62,3 +68,20 @@ def _continued(records: list[Record], run_number: int, tail: dict[int, bytes]) -
         found.append(decode_record(number, payload, f"record {number} of run {run_number} in the store"))
         number += 1
     return surviving(found)
+
+
+def _journal(run_number: int, records: list[Record]) -> UnclaimedJournal:
+    head = records[0].head
+    if head is None:
+        raise StoreCorruptError(
+            f"the first record of run {run_number} in the store does not say which input it belongs to"
+        )
+    return UnclaimedJournal(run_number, tuple(records), head.started_ms, head.input_fingerprint)
+
+
+def _add_unrecorded(journals: dict[int, UnclaimedJournal], last_number: int) -> None:
+    """Let the runs that left no record wait for their inputs too, as far as a journal behind them says that they were."""
+    heads = [journal.records[0].head for journal in journals.values() if journal.records]
+    for run in (run for head in heads if head is not None for run in head.unrecorded):
+        if run.run_number > last_number:
+            journals.setdefault(run.run_number, UnclaimedJournal(run.run_number, (), *run[1:]))

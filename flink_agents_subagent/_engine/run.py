@@ -97,9 +97,26 @@ class Run:
 
     def begin(self) -> None:
         """Start with the input, and replay what is recorded."""
+        effects = len(self.core.effects)
         self._route(InputEvent(input=self.decode_input()), 0)
         self._step(0)
+        if not self._active and self._journal is not None and self._journal.is_doubtful:
+            # It has come to its end without its journal: that is the journal of an identical input, which is still to come.
+            del self.core.effects[effects:]
+            self._forget()
+            self.begin()
+            return
         self.settle()
+
+    def _forget(self) -> None:
+        self.journal.give_back()
+        self.step = self._events_sent = 0
+        self.is_over = False
+        self.unreleased.clear()
+        self._executions.clear()
+        self._sensory = None
+        if self._short_term is not None:
+            self._short_term = self._short_term_buffer(self._short_term.reads)
 
     def settle(self) -> bool:
         """Deliver what can be delivered, one record at a time, then wait; tell whether the run is over."""
@@ -114,9 +131,13 @@ class Run:
 
     def abandon(self) -> None:
         """Tear the run down because the task ends; it will be replayed elsewhere."""
+        self._abandon(is_final=False)
+
+    def _abandon(self, *, is_final: bool) -> None:
         self.is_over = True
-        for execution in self._active:
-            execution.abandon(is_final=False)
+        active, self._active = self._active, []
+        for execution in active:
+            execution.abandon(is_final=is_final)
 
     def entry(self) -> RunEntry:
         """Return what a checkpoint keeps of the run."""
@@ -170,6 +191,8 @@ class Run:
 
     def _end(self) -> None:
         self.is_over = True
+        if self._journal is not None:
+            self._journal.end()
         self.core.effects.append(InputFinished(self._input.ticket, self.key))
         # Nothing refers to itself any more, so that a run goes at once and costs the garbage collector nothing.
         self._executions.clear()
@@ -324,13 +347,14 @@ class Run:
 
     def action_failed(self, action: str, error: BaseException) -> None:
         """Deal with an exception that escaped an action (E1.8)."""
+        if self._journal is not None and self._journal.is_doubtful:
+            self._abandon(is_final=False)
+            return
         failure = action_error(self, action, error)
         if self.core.settings.on_action_error == "fail":
             self.core.fail(failure)
         self._refuse_leftovers()
-        self.is_over = True
-        for execution in self._active:
-            execution.abandon(is_final=True)
+        self._abandon(is_final=True)
         self._count_parked(0)
         _log.info(
             "an input was dead-lettered", exc_info=failure, extra={"agent": self.core.agent.name, "action": action}

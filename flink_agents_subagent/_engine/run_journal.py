@@ -6,6 +6,7 @@ Numbers and times records and hands them to the store; must not know what execut
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from flink_agents_subagent._engine import metric
@@ -15,6 +16,8 @@ from flink_agents_subagent._engine.encoding import input_fingerprint
 from flink_agents_subagent._engine.identity import RunIdentity, execution_digest
 from flink_agents_subagent._engine.journal import Journal
 from flink_agents_subagent._engine.record import JournalHead, Record
+from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
+from flink_agents_subagent._engine.unrecorded import UnrecordedRun
 from flink_agents_subagent.errors import EncodingError
 
 if TYPE_CHECKING:
@@ -31,13 +34,26 @@ class RunJournal:
     Thread: task thread.
     """
 
-    __slots__ = ("_core", "_fingerprint", "_run", "clock_ms", "records", "started_ms")
+    __slots__ = (
+        "_core",
+        "_doubtful",
+        "_fingerprint",
+        "_has_returned",
+        "_run",
+        "_started_ms",
+        "clock_ms",
+        "records",
+        "started_ms",
+    )
 
     def __init__(self, run: Run, started_ms: int) -> None:
         self._run = run
         self._core: EngineCore = run.core
         self._fingerprint: bytes | None = None
-        self.clock_ms = self.started_ms = started_ms
+        self._started_ms = self.clock_ms = self.started_ms = started_ms
+        self._doubtful: UnclaimedJournal | None = None
+        """The journal that the run claimed, if the run of an identical input could be meant and no record of it was used yet."""
+        self._has_returned = False
         self.records: Journal | None = None
         """None as long as nothing needed it."""
 
@@ -73,11 +89,14 @@ class RunJournal:
 
     def fingerprint(self) -> bytes:
         """Return the fingerprint of the input as it arrived, whatever an action did to the object since."""
+        try:
+            return self._told_apart()
+        except EncodingError as error:
+            self._core.fail(error)
+
+    def _told_apart(self) -> bytes:
         if self._fingerprint is None:
-            try:
-                self._fingerprint = input_fingerprint(self._run.decode_input())
-            except EncodingError as error:
-                self._core.fail(error)
+            self._fingerprint = input_fingerprint(self._run.decode_input())
         return self._fingerprint
 
     def execution_digest(self, action: str, event_ordinal: int) -> bytes:
@@ -88,19 +107,54 @@ class RunJournal:
         return execution_digest(run, action, event_ordinal)
 
     def _claim(self) -> Journal | None:
-        unclaimed = self._core.unclaimed
-        if not unclaimed.of(self._run.key):
+        core, key = self._core, self._run.key
+        if not core.unclaimed.has(key) or self._has_returned:
             return None
-        claimed = unclaimed.claim(self._run.key, self.fingerprint())
+        try:
+            claimed = core.unclaimed.claim(key, self._told_apart())
+        except EncodingError:
+            # Such an input has no journal. Whether that is a fault depends on what the run needs.
+            return None
         if claimed is None:
             return None
-        self._core.use_run_number(self._run.key, claimed.run_number)
-        self._core.count(metric.UNCLAIMED_JOURNALS, "", -1)
+        if claimed.records and core.unclaimed.free_number(key, core.run_number(key)) < claimed.run_number:
+            self._doubtful = claimed
+        else:
+            core.use_run_number(key, claimed.run_number)
+        core.count(metric.UNCLAIMED_JOURNALS, "", -1)
         self.clock_ms = self.started_ms = claimed.started_ms
         return Journal(claimed.run_number, claimed.records)
 
     def _next(self) -> Journal:
         return Journal(self._core.next_run_number(self._run.key))
+
+    def end(self) -> None:
+        """Remember the run if nothing else does: it has a number and no record."""
+        records = self.records
+        if records is None or records.head is not None:
+            return
+        # An input without a fingerprint cannot be told from others, and has no use for its number either.
+        with suppress(EncodingError):
+            run = UnrecordedRun(records.run_number, self.started_ms, self._told_apart())
+            self._core.unrecorded.add(self._run.key, run)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the run has an identical input's journal, for all that is known: it has used no record of it yet."""
+        return self._doubtful is not None and not any(record.is_taken for record in self.need().replay)
+
+    def give_back(self) -> None:
+        """Let the journal wait for another input after all: this one began its run anew, and needs none (decision 0002)."""
+        if self._doubtful is not None:
+            self._core.unclaimed.add(self._run.key, self._doubtful)
+            self._core.count(metric.UNCLAIMED_JOURNALS)
+        self._doubtful, self._has_returned = None, True
+        self.records = None
+        self.clock_ms = self.started_ms = self._started_ms
+
+    def _trust(self) -> None:
+        self._doubtful = None
+        self._core.use_run_number(self._run.key, self.need().run_number)
 
     # Time
 
@@ -134,6 +188,8 @@ class RunJournal:
         records = self.records
         if records is None:
             return None
+        if self._doubtful is not None:
+            self._trust()
         return records.replay.popleft() if records.replay else records.next_acknowledged()
 
     def reset_from(self, number: int | None) -> None:
@@ -161,10 +217,16 @@ class RunJournal:
 
     def _number(self, record: Record) -> int:
         records = self.need()
+        if self._doubtful is not None:
+            self._trust()
         record.time_ms = self._core.now_ms
-        if records.is_empty or record.kind == "r":
+        if records.head is None:
+            # Each takes less than 64 bytes, and together at most a quarter of what a record may have.
+            unrecorded = self._core.unrecorded.take(self._run.key, self._core.settings.max_record_bytes // 256)
+            record.head = records.head = JournalHead(self.fingerprint(), self.started_ms, unrecorded)
+        elif record.kind == "r":
             # A reset may discard the record that had the head.
-            record.head = JournalHead(self.fingerprint(), self.started_ms)
+            record.head = records.head
         records.append(record)
         self._run.is_dirty = True
         return records.run_number

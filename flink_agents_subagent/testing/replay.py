@@ -8,13 +8,17 @@ and the same memory, without making a call or writing a record.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from typing_extensions import override
 
+from flink_agents_subagent._engine.checkpoint import KeyEntry, encode_key_entry
 from flink_agents_subagent._engine.effects import Append, StartCall
-from flink_agents_subagent._engine.encoding import canonical, key_value
-from flink_agents_subagent.errors import NotExpressibleError
+from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec, canonical, input_fingerprint, key_value
+from flink_agents_subagent._engine.record import decode_record
+from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
+from flink_agents_subagent.errors import EncodingError, NotExpressibleError
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import Output
 from flink_agents_subagent.testing.job import memory_of
@@ -33,14 +37,13 @@ def check_replay(job: Job, world: World, loop: VirtualLoop) -> None:
     final = world.checkpoint
     starts = final.progress.starts
     # As the job's own clock began; the runs then begin in the order of their times.
-    clock, state = ManualClock(), _NumberedState()
-    empty = World(records=list(world.records), checkpoints=[Checkpoint(state=state)])
+    clock, start_of_job = ManualClock(), Checkpoint(entries=_unrecorded(job, starts, world))
+    empty = World(records=list(world.records), checkpoints=[start_of_job])
     process = Process(job, empty, clock, loop, _ReplayOnly())
     try:
         process.restore([start.element for start in starts])
         for start in starts:
             clock.advance_to(start.time_ms)
-            state.plan(start)
             process.perform(Activity.INPUT)
             if process.progress.open_keys():
                 key = key_value(start.element.key)
@@ -64,27 +67,29 @@ def check_same(job: Job, made: Checkpoint, expected: Checkpoint, source: str) ->
             )
 
 
-class _NumberedState(KeyedState):
-    """Gives a run that left no record the number that it had."""
+def _unrecorded(job: Job, starts: Iterable[Start], world: World) -> dict[bytes, bytes]:
+    """Return, as checkpoint entries, the numbers and times of the runs that are in no journal."""
+    known = _known_runs(world)
+    unrecorded: dict[bytes, list[UnclaimedJournal]] = {}
+    for start in starts:
+        key, number = start.element.key, start.run_number
+        if number is None or (key, number) in known:
+            continue
+        # An input without a fingerprint has no use for its number.
+        with suppress(EncodingError):
+            fingerprint = input_fingerprint(job.decode(start.element.raw))
+            unrecorded.setdefault(key, []).append(UnclaimedJournal(number, (), start.time_ms, fingerprint))
+    codec = ValueCodec(TypeRegistry(job.agent.types), allow_pickle=False)
+    return {key: encode_key_entry(codec, KeyEntry(unclaimed=journals)) for key, journals in unrecorded.items()}
 
-    __slots__ = ("_planned",)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._planned: dict[bytes, int] = {}
-
-    def plan(self, start: Start) -> None:
-        """Prepare for the next run of a key."""
-        if start.run_number is not None:
-            self._planned[start.element.key] = start.run_number - 1
-
-    @override
-    def run_number(self, key: bytes) -> int:
-        return self._planned.get(key, 0)
-
-    @override
-    def copy(self) -> KeyedState:
-        return self
+def _known_runs(world: World) -> set[tuple[bytes, int]]:
+    known = set()
+    for stored in world.records:
+        known.add((stored.key, stored.run_number))
+        head = decode_record(stored.record_number, stored.payload, "a record").head
+        known.update((stored.key, run.run_number) for run in (() if head is None else head.unrecorded))
+    return known
 
 
 class _ReplayOnly(Observer):
