@@ -81,6 +81,12 @@ async def _first_of(body: Body, first: p.FirstOf) -> None:
         body.note(await _settle(body, handle, is_caught=True))
 
 
+async def _all_of(body: Body, statement: p.AllOf) -> None:
+    tasks = [asyncio.create_task(_settle(body, _start(body, call), is_caught=True)) for call in statement.calls]
+    done, _ = await asyncio.wait(tasks)
+    body.note("all", [tasks.index(task) for task in done])
+
+
 async def _as_completed(body: Body, statement: p.AsCompleted) -> None:
     handles = [_settle(body, _start(body, call), is_caught=True) for call in statement.calls]
     async for result in body.ctx.as_completed(handles):
@@ -154,6 +160,7 @@ async def _branch(body: Body, branch: p.Branch) -> None:
 
 
 _RUN: dict[type[Any], Callable[[Body, Any], Awaitable[None]]] = {
+    p.AllOf: _all_of,
     p.AsCompleted: _as_completed,
     p.Ask: _ask,
     p.Batch: _batch,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 __all__ = [
-    "Action", "AsCompleted", "Ask", "Batch", "Branch", "Call", "Cancel", "Chance", "Count", "DefCall", "Detach", "Exclusive",
+    "Action", "AllOf", "AsCompleted", "Ask", "Batch", "Branch", "Call", "Cancel", "Chance", "Count", "DefCall", "Detach", "Exclusive",
     "Finally", "FirstOf", "Forget", "Gather", "Join", "Now", "Output", "Parallel", "Program", "Raise", "Recall", "Remember",
     "Send", "Sleep", "Statement", "Try", "WaitFor",
 ]  # fmt: skip
@@ -64,6 +64,13 @@ class Batch:
 @dataclass(frozen=True)
 class FirstOf:
     """`asyncio.wait` for the first of several calls; the others are cancelled."""
+
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """`asyncio.wait` for all of several tasks, which shows in which order a set holds them."""
 
     calls: tuple[Call, ...]
 
@@ -205,7 +212,7 @@ class Chance:
 
 
 Statement: TypeAlias = (
-    AsCompleted | Ask | Batch | Branch | Call | Cancel | Chance | Count | DefCall | Detach | Exclusive | Finally | FirstOf
+    AllOf | AsCompleted | Ask | Batch | Branch | Call | Cancel | Chance | Count | DefCall | Detach | Exclusive | Finally | FirstOf
     | Forget | Gather | Join | Now | Output | Parallel | Raise | Recall | Remember | Send | Sleep | Try | WaitFor
 )  # fmt: skip
 Body: TypeAlias = tuple[Statement, ...]

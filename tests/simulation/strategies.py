@@ -59,6 +59,7 @@ def _steps(*, is_pure: bool) -> st.SearchStrategy[Any]:
     if not is_pure:
         steps += [
             st.builds(p.FirstOf, several),
+            st.builds(p.AllOf, several),
             st.builds(p.AsCompleted, several),
             st.builds(p.Detach, call),
             st.builds(p.Join, is_cancelled=st.booleans()),

@@ -101,7 +101,7 @@ def simulate(make_engine: Callable[..., Engine], *, has_def_action: bool, seeds:
     if has_def_action:
         agent.add_action("account", Charged, account)
     job = replace(make_job(agent, {"replay.unclaimed-retention": "36500 d"}), make_engine=make_engine)
-    trial = Trial(job, source_of([("ada", 1), ("ada", 2), ("ben", 3)]), "keys")
+    trial = Trial(job, source_of([("ada", 1), ("ada", 1), ("ben", 3)]), "keys")
     for point in range(1, trial.reference.points + 1):
         trial.run(f"point {point}")
     for seed in range(seeds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from flink_agents_subagent.testing.job import make_job, source_of
@@ -11,7 +12,9 @@ from tests.simulation.interpreter import agent_of
 from tests.simulation.strategies import programs
 
 _OPTIONS = {"on-action-error": "dead-letter", "replay.unclaimed-retention": "36500 d"}
-_IS_QUICK = (settings().max_examples or 0) < 1000
+_IS_QUICK = settings().max_examples < 1000
+# `make test` tries a few hundred programs at some of their points, `make simulate` thousands at all of them.
+_PROGRAMS = 120 if _IS_QUICK else settings().max_examples
 _POINTS, _SEEDS = (10, 6) if _IS_QUICK else (10_000, 20)
 
 
@@ -25,6 +28,9 @@ def _simulate(program: p.Program) -> list[str]:
     return trial.report().differences
 
 
+@pytest.mark.logs_warning
+@pytest.mark.timeout(600)
+@settings(max_examples=_PROGRAMS)
 @given(programs())
 def test_any_program_survives_crashes(program: p.Program) -> None:
     """Whatever an agent does, a crash changes nothing that its journal has fixed, and breaks no contract about calls.
@@ -34,6 +40,9 @@ def test_any_program_survives_crashes(program: p.Program) -> None:
     _simulate(program)
 
 
+@pytest.mark.logs_warning
+@pytest.mark.timeout(600)
+@settings(max_examples=_PROGRAMS)
 @given(programs(is_pure=True))
 def test_a_program_without_timing_ends_the_same(program: p.Program) -> None:
     """An agent that depends on nothing but its inputs ends as if there had been no crash [E8.2, E8.3]."""
