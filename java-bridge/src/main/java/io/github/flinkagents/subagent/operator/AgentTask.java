@@ -96,8 +96,11 @@ final class AgentTask implements AutoCloseable {
         }
         long recoveryMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
         parts.metrics.gauge("recovery_ms", () -> recoveryMillis);
-        parts.metrics.gauge("recovered_records", tail.records()::size);
-        parts.metrics.gauge("records_set_aside", tail::setAside);
+        // A gauge lives as long as the task; it must not hold the tail.
+        int recovered = tail.records().size();
+        long setAside = tail.setAside();
+        parts.metrics.gauge("recovered_records", () -> recovered);
+        parts.metrics.gauge("records_set_aside", () -> setAside);
         parts.mailbox.execute(this::ensureStarted, "Start the engine");
     }
 
