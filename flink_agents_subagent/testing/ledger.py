@@ -16,6 +16,7 @@ from flink_agents_subagent._engine.record import Record, decode_record
 from flink_agents_subagent.errors import EncodingError
 from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.process import Activity, Job
+from flink_agents_subagent.testing.progress import Start
 
 __all__ = ["Ledger", "Violation"]
 
@@ -52,19 +53,34 @@ class Ledger:
     def __init__(self, job: Job, source: Iterable[SourceInput], *, is_ordered: bool) -> None:
         """Follow a job over these inputs; `is_ordered` when each key's inputs always come back in the same order."""
         self._is_ordered = is_ordered
-        self._inputs = Counter(filter(None, (_identity(job, element) for element in source)))
-        self._journals: Counter[tuple[bytes, bytes]] = Counter()
+        self._identities = {element.number: _identity(job, element) for element in source}
+        self._inputs = Counter(filter(None, self._identities.values()))
+        self._journals: Counter[tuple[bytes, bytes] | None] = Counter()
         self._lengths: dict[_Run, int] = {}
         self._slots: dict[_Run, dict[tuple[int, int], _Slot]] = {}
+        self._numbers: dict[int, int] = {}
+        """By input: the number of its run when it first made a call."""
+        self._had_number: dict[int, bool] = {}
+        self._unsteady: set[bytes] = set()
+        """Keys of which a run took a number in one life and none in another: it goes by the time, and so do the numbers after it."""
         self.repeated = 0
         """Functions called again because their outcome was not recorded when the process died."""
 
-    def starting(self, call: StartCall, life: int) -> None:
-        """Check that a call may be made."""
+    def finishing(self, start: Start) -> None:
+        """Note whether the run of an input took a number."""
+        element, has_number = start.element, start.run_number is not None
+        if self._journals[self._identities[element.number]]:
+            return
+        if self._had_number.setdefault(element.number, has_number) is not has_number:
+            self._unsteady.add(element.key)
+
+    def starting(self, call: StartCall, life: int, start: Start) -> None:
+        """Check that a call may be made by the run of an input."""
         origin = call.origin
         if origin is None:
             return
         run = _Run(origin.key, origin.run_number)
+        self._check_number(run, start.element.number)
         slot = self._slot(run, origin.execution, origin.slot)
         name = _name(origin)
         if slot.outcome:
@@ -127,6 +143,14 @@ class Ledger:
         # Facts about the discarded part may be kept only where a record proves that they are older.
         slots = self._slots.get(run, {})
         self._slots[run] = {place: slot for place, slot in slots.items() if 0 < slot.outcome < first}
+
+    def _check_number(self, run: _Run, element: int) -> None:
+        before = self._numbers.setdefault(element, run.number)
+        if before != run.number and self._is_ordered and run.key not in self._unsteady:
+            raise Violation(
+                f"the run of input {element} of key {key_value(run.key)!r} has number {run.number} and had number {before} in an "
+                "earlier life: its calls come with other idempotency keys (E5.3)"
+            )
 
     def _slot(self, run: _Run, execution: int, number: int) -> _Slot:
         return self._slots.setdefault(run, {}).setdefault((execution, number), _Slot())

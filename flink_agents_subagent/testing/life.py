@@ -12,6 +12,7 @@ from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.ledger import Ledger, Violation
 from flink_agents_subagent.testing.process import Activity, Job, Observer, Process
+from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.runner import stuck_error
 from flink_agents_subagent.testing.schedule import Schedule
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
@@ -125,10 +126,14 @@ class Simulation(Observer):
             self.deaths.append(label)
         raise _ProcessDied
 
-    def starting(self, call: StartCall, life: int) -> None:
+    def starting(self, call: StartCall, life: int, run: Start) -> None:
         """Hold a call against the contracts."""
         with self._kept_violation():
-            self.ledger.starting(call, life)
+            self.ledger.starting(call, life, run)
+
+    def finishing(self, run: Start) -> None:
+        """Let the ledger know of the end of a run."""
+        self.ledger.finishing(run)
 
     def appending(self, append: Append, life: int) -> None:
         """Hold a record against the contracts."""

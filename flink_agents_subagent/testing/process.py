@@ -32,6 +32,7 @@ from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent.testing.calls import LocalCalls
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import Output, SourceInput
+from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
 from flink_agents_subagent.testing.world import Checkpoint, World
 
@@ -55,8 +56,11 @@ class Observer:
     def point(self, label: str) -> None:
         """Pass a point at which a process may die."""
 
-    def starting(self, call: StartCall, life: int) -> None:
+    def starting(self, call: StartCall, life: int, run: Start) -> None:
         """Look at a call before it is made."""
+
+    def finishing(self, run: Start) -> None:
+        """Look at a run that has ended."""
 
     def appending(self, append: Append, life: int) -> None:
         """Look at a record before it is durable."""
@@ -253,7 +257,8 @@ class Process:
     def _start_call(self, place: int) -> None:
         effect = self.calls.waiting[place]
         del self.calls.waiting[place]
-        self._observer.starting(effect, self.life)
+        key = b"" if effect.origin is None else effect.origin.key
+        self._observer.starting(effect, self.life, self.progress.active(key))
         self.calls.start(effect, self.life)
 
     def _end_call(self, place: int) -> None:
@@ -289,6 +294,7 @@ class Process:
 
     def _finish(self, effect: InputFinished) -> None:
         self._observer.acting(self._activity)
+        self._observer.finishing(self.progress.active(effect.key))
         self.progress.finish(effect.key, self._clock.now_ms)
 
     def _write_number(self, effect: WriteRunNumber) -> None:

@@ -38,6 +38,10 @@ class Progress:
         if len(queue) == 1:
             self._begin(element, now_ms)
 
+    def active(self, key: bytes) -> Start:
+        """Return the active run of a key."""
+        return self._active[key]
+
     def finish(self, key: bytes, now_ms: int) -> None:
         """Note that the run of a key ended; the next one begins."""
         self.finished += 1

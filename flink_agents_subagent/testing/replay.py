@@ -96,7 +96,7 @@ class _ReplayOnly(Observer):
     """Refuses whatever the journal should have made unnecessary."""
 
     @override
-    def starting(self, call: StartCall, life: int) -> None:
+    def starting(self, call: StartCall, life: int, run: Start) -> None:
         raise Violation(f"a replay of the final journal calls {call.name}, whose outcome it should hold")
 
     @override
