@@ -121,11 +121,7 @@ def programs(draw: st.DrawFn, *, is_pure: bool = False) -> p.Program:
     return p.Program(
         on_input=tuple(draw(st.lists(action, min_size=1, max_size=1 if is_pure else 2))),
         on_event=tuple(draw(st.lists(on_event, max_size=2))),
-<<<<<<< ours
         # Some of them are identical, and must be told apart all the same.
         inputs=tuple((draw(keys), draw(st.sampled_from([0, number]))) for number in range(draw(st.integers(1, 4)))),
-=======
-        inputs=tuple(draw(st.lists(st.tuples(keys, st.integers(0, 2)), min_size=1, max_size=3))),
->>>>>>> theirs
         is_pure=is_pure,
     )

@@ -28,13 +28,9 @@ def _simulate(program: p.Program) -> list[str]:
     return trial.report().differences
 
 
-<<<<<<< ours
 @pytest.mark.logs_warning
 @pytest.mark.timeout(600)
 @settings(max_examples=_PROGRAMS)
-=======
-@pytest.mark.logs_warning  # programs abandon tasks that raise
->>>>>>> theirs
 @given(programs())
 def test_any_program_survives_crashes(program: p.Program) -> None:
     """Whatever an agent does, a crash changes nothing that its journal has fixed, and breaks no contract about calls.
@@ -45,11 +41,8 @@ def test_any_program_survives_crashes(program: p.Program) -> None:
 
 
 @pytest.mark.logs_warning
-<<<<<<< ours
 @pytest.mark.timeout(600)
 @settings(max_examples=_PROGRAMS)
-=======
->>>>>>> theirs
 @given(programs(is_pure=True))
 def test_a_program_without_timing_ends_the_same(program: p.Program) -> None:
     """An agent that depends on nothing but its inputs ends as if there had been no crash [E8.2, E8.3]."""
