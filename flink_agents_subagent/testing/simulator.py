@@ -84,7 +84,9 @@ class Trial:
         self._job = job
         self._source = source
         self._reorder: Reorder = reorder
-        self._simulations: list[Simulation] = []
+        self._simulations = 0
+        self._crashes = 0
+        self._repeated = 0
         self._differences: list[str] = []
         # The same seed with and without a crash, so that the points are the same up to it.
         self.reference = self._simulate(self._fair("none"), Crashes(), None)
@@ -99,7 +101,9 @@ class Trial:
         else:
             schedule = Schedule(int(number), is_fair=False, reorder=self._reorder)
             simulation = self._simulate(schedule, Crashes(points=self.reference.points), which)
-        self._simulations.append(simulation)
+        self._simulations += 1
+        self._crashes += len(simulation.deaths)
+        self._repeated += simulation.ledger.repeated
         try:
             check_same(
                 self._job, simulation.world.checkpoint, self.reference.world.checkpoint, "the run without crashes"
@@ -111,9 +115,9 @@ class Trial:
         """Return what was found."""
         return SimulationReport(
             points=self.reference.points,
-            simulations=len(self._simulations),
-            crashes=sum(len(simulation.deaths) for simulation in self._simulations),
-            repeated_calls=sum(simulation.ledger.repeated for simulation in self._simulations),
+            simulations=self._simulations,
+            crashes=self._crashes,
+            repeated_calls=self._repeated,
             differences=self._differences,
             result=_result(self._job, self.reference),
         )

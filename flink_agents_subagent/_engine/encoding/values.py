@@ -18,6 +18,10 @@ from flink_agents_subagent.errors import DurableCallError, EncodingError, NotExp
 __all__ = ["ValueCodec"]
 
 _HEADER = struct.Struct(">I")
+_DAMAGE = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, ImportError, RecursionError, struct.error,
+)  # fmt: skip
+"""What the constructors of the known types raise when they are given something else."""
 
 
 class ValueCodec:
@@ -71,7 +75,7 @@ class ValueCodec:
             text, frames = unpack_frames(data)
             unpickle = self._unpickle if self._allow_pickle else None
             return TreeReader(self._registry, frames, unpickle).value(text)
-        except (ValueError, TypeError, LookupError, struct.error) as error:
+        except _DAMAGE as error:
             raise EncodingError(f"a recorded value cannot be read: {error} (it starts with {data[:80]!r})") from error
 
     def encode_error(self, error: BaseException) -> bytes:

@@ -14,6 +14,7 @@ from flink_agents_subagent._engine.encoding import (
     input_fingerprint,
     key_bytes,
     key_value,
+    pack_frames,
 )
 from flink_agents_subagent._engine.encoding.kinds import MAX_DEPTH
 from flink_agents_subagent.errors import EncodingError, NotExpressibleError
@@ -162,11 +163,23 @@ def test_a_value_that_cannot_be_pickled_is_refused_with_its_path() -> None:
         pytest.param(b"\0\0\0\x09[1]", id="too-long"),
         pytest.param(b"\0\0\0\x03[1]\0\0", id="rest"),
         pytest.param(b"\0\0\0\x02[1", id="not-json"),
-        pytest.param(b'\0\0\0\x0c{"$bytes":3}', id="missing-frame"),
-        pytest.param(b'\0\0\0\x0c{"$future":1', id="not-closed"),
-        pytest.param(b'\0\0\0\x0d{"$future":1}', id="unknown-form"),
-        pytest.param(b'\0\0\0\x0c{"$date":"x"', id="not-closed-date"),
-        pytest.param(b'\0\0\0\x0d{"$date":"x"}', id="not-a-date"),
+        *[
+            pytest.param(pack_frames(text, []), id=text.decode()[:20])
+            for text in (
+                b'{"$bytes":3}',
+                b'{"$future":1}',
+                b'{"$date":"x"}',
+                b'{"$decimal":"x"}',
+                b'{"$timedelta":[9999999999,0,0]}',
+                b'{"$set":[[]]}',
+                b'{"$dc":1}',
+                b'{"$record":[1,2]}',
+                b'{"$nt":[]}',
+                b'{"$int":"xyz"}',
+                b'{"$ndarray":["<i4",[3],0]}',
+                b"[" * 100_000,
+            )
+        ],
     ],
 )
 def test_damaged_bytes_are_an_error(data: bytes) -> None:
