@@ -1,7 +1,8 @@
-"""What all operators of a TaskManager's process share: switch interval, logging, module search path. Owns these settings."""
+"""What all operators of a TaskManager's process share: switch interval, collector, logging, search path. Owns these settings."""
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ __all__ = ["set_up_process"]
 
 _SWITCH_INTERVAL_SECONDS = 0.0005
 """How long the task thread waits for the interpreter at most while another thread computes; Python's own default is tenfold."""
+_COLLECT_AFTER_OBJECTS = 10_000
+"""How many new objects make a run of the cyclic collector. Python's own 700 are the objects of a dozen parked runs: with a
+thousand of them the collector takes a fifth of the task thread's time, and finds nothing."""
 _UNPACKED = "python-dist-"
 """Part of the name of every folder into which Flink unpacks files of a job."""
 
@@ -20,6 +24,9 @@ def set_up_process() -> None:
     Thread: any.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL_SECONDS)
+    # A collector that somebody has switched off (0) or made rarer stays so.
+    if 0 < gc.get_threshold()[0] < _COLLECT_AFTER_OBJECTS:
+        gc.set_threshold(_COLLECT_AFTER_OBJECTS)
     root = logging.getLogger()
     # The bridge sets it to DEBUG; each suppressed record would then cost a call into Java.
     if root.level == logging.DEBUG:

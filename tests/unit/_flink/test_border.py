@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import struct
 import sys
@@ -150,3 +151,18 @@ def test_the_process_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert root.level == logging.INFO
     assert sys.getswitchinterval() == pytest.approx(0.0005)
     sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize(("before", "after"), [(700, 10_000), (50_000, 50_000), (0, 0)])
+def test_the_collector_runs_rarely(before: int, after: int) -> None:
+    """It is made rarer, unless somebody has made it rarer still or switched it off [PF2]."""
+    thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(before, *thresholds[1:])
+
+    try:
+        set_up_process()
+
+        assert gc.get_threshold() == (after, *thresholds[1:])
+    finally:
+        gc.set_threshold(*thresholds)
+        sys.setswitchinterval(interval)
