@@ -37,6 +37,7 @@ _DIGEST_BYTES = 16
 _u32 = struct.Struct(">I").pack
 _f64 = struct.Struct(">d").pack
 _NAN = struct.pack(">d", math.nan)
+_TEXT_ONLY = frozenset({str})
 
 
 def canonical(value: object, *, strict: bool = False) -> bytes:
@@ -91,10 +92,8 @@ class _Writer:
         self.depth = 0
 
     def write(self, value: Any) -> None:
-        write = _WRITERS.get(type(value))
-        if write is None:
-            write = _KIND_WRITERS.get(kind_of(type(value)), _write_other)
-        write(self, value)
+        kind = type(value)
+        (_WRITERS.get(kind) or _KIND_WRITERS.get(kind_of(kind), _write_other))(self, value)
 
     def text(self, tag: bytes, text: str) -> None:
         self.raw(tag, text.encode("utf-8", "surrogatepass"))
@@ -139,11 +138,11 @@ class _Writer:
     def pairs(self, pairs: Mapping[Any, object], owner: object) -> None:
         self.open()
         self.out += b"d" + _u32(len(pairs))
-        key: object = None
+        key: Any = None
         try:
-            if all([type(key) is str for key in pairs]):  # noqa: C419 - a list is faster here
+            if _TEXT_ONLY.issuperset(map(type, pairs)):
                 for key in sorted(pairs):
-                    self.write(key)
+                    _write_str(self, key)
                     self.write(pairs[key])
             else:
                 encoded: list[bytes] = []
@@ -160,8 +159,15 @@ def step_of(key: object) -> str:
     return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r:.40}]"
 
 
+def _write_str(writer: _Writer, value: str) -> None:
+    # Not by way of `raw`: nearly everything is text, and a call takes as long as the encoding.
+    data = value.encode("utf-8", "surrogatepass")
+    writer.out += b"s" + _u32(len(data)) + data
+
+
 def _write_int(writer: _Writer, value: int) -> None:
-    writer.raw(b"i", value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+    length = value.bit_length() // 8 + 1
+    writer.out += b"i" + _u32(length) + value.to_bytes(length, "big", signed=True)
 
 
 def _write_float(writer: _Writer, value: float) -> None:
@@ -251,7 +257,7 @@ _WRITERS: dict[type[Any], _AnyWriter] = {
     bool: lambda w, v: w.out.extend(b"T" if v else b"F"),
     int: _write_int,
     float: _write_float,
-    str: lambda w, v: w.text(b"s", v),
+    str: _write_str,
     bytes: lambda w, v: w.raw(b"b", v),
     list: lambda w, v: w.ordered(b"l", v),
     tuple: lambda w, v: w.ordered(b"t", v),
