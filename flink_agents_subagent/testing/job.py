@@ -9,11 +9,10 @@ from typing import Any, TypeAlias
 
 import cloudpickle
 
-from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec, key_bytes, key_value
+from flink_agents_subagent._engine.encoding import ValueCodec, key_bytes, key_value
 from flink_agents_subagent._engine.memory import MemoryBuffer, MemoryView
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan import compile_agent
-from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.memory import MemoryObject
@@ -86,9 +85,9 @@ def _call(invocation: Invocation) -> LocalCall:
     )
 
 
-def memory_of(agent: CompiledAgent, settings: EngineSettings, state: KeyedState) -> dict[Any, dict[str, Any]]:
+def memory_of(job: Job, state: KeyedState) -> dict[Any, dict[str, Any]]:
     """Return the short-term memory of each key that has any."""
-    codec = ValueCodec(TypeRegistry(agent.types), allow_pickle=settings.journal_pickle == "allow")
+    codec = job.codec
     trees = {key_value(key): _tree(codec, entries) for key, entries in state.memory.items()}
     return {key: tree for key, tree in trees.items() if tree}
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from flink_agents_subagent._engine.effects import (
     Append,
+    CallOrigin,
     CancelCall,
     Count,
     Emit,
@@ -26,7 +27,9 @@ from flink_agents_subagent._engine.effects import (
     WriteMemory,
     WriteRunNumber,
 )
+from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec
 from flink_agents_subagent._engine.engine import Engine
+from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent.testing.calls import LocalCalls
@@ -34,7 +37,7 @@ from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import Output, SourceInput
 from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
-from flink_agents_subagent.testing.world import Checkpoint, World
+from flink_agents_subagent.testing.world import Checkpoint, Invocation, World
 
 __all__ = ["Activity", "Job", "Observer", "Process"]
 
@@ -79,6 +82,11 @@ class Job:
     copy: Callable[[Any], Any]
     """Detaches an output from the objects of the action, as a stream does."""
     make_engine: Callable[[CompiledAgent, EngineSettings, EnginePorts], Engine] = Engine
+
+    @property
+    def codec(self) -> ValueCodec:
+        """A codec as the engine has one."""
+        return ValueCodec(TypeRegistry(self.agent.types), allow_pickle=self.settings.journal_pickle == "allow")
 
 
 class Process:
@@ -311,7 +319,22 @@ class Process:
             self._store(self._unstored.popleft())
         self._observer.appending(append, self.life)
         self._world.store(append)
+        self._note_blocking_call(append)
         self._observer.point("after commit")
+
+    def _note_blocking_call(self, append: Append) -> None:
+        """The engine makes the calls of `def` actions itself; their records are all that a host sees of them."""
+        record = decode_record(append.record_number, append.payload, "a record")
+        if record.kind != "o":
+            return
+        run = (append.key, append.run_number, record.execution, record.slot)
+        origin = CallOrigin(*run, record.function_id, record.fingerprint, 1, has_reconciler=False, is_reconciler=False)
+        invocation = Invocation(record.function_id, origin, self.life, is_done=True)
+        if record.status == "ok":
+            invocation.value = self._job.codec.decode(record.value)
+        else:
+            invocation.error = self._job.codec.decode_error(record.value)
+        self._world.invocations.append(invocation)
 
     def now(self) -> int:
         """Return the virtual time."""

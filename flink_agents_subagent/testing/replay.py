@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from flink_agents_subagent._engine.checkpoint import KeyEntry, encode_key_entry
 from flink_agents_subagent._engine.effects import Append, StartCall
-from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec, canonical, input_fingerprint, key_value
+from flink_agents_subagent._engine.encoding import canonical, input_fingerprint, key_value
 from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
 from flink_agents_subagent.errors import EncodingError, NotExpressibleError
@@ -79,7 +79,7 @@ def _unrecorded(job: Job, starts: Iterable[Start], world: World) -> dict[bytes, 
         with suppress(EncodingError):
             fingerprint = input_fingerprint(job.decode(start.element.raw))
             unrecorded.setdefault(key, []).append(UnclaimedJournal(number, (), start.time_ms, fingerprint))
-    codec = ValueCodec(TypeRegistry(job.agent.types), allow_pickle=False)
+    codec = job.codec
     return {key: encode_key_entry(codec, KeyEntry(unclaimed=journals)) for key, journals in unrecorded.items()}
 
 
@@ -129,7 +129,7 @@ def _shown(output: Output | None) -> str:
 
 
 def _memory(job: Job, state: KeyedState) -> dict[Any, dict[str, Any]]:
-    return memory_of(job.agent, job.settings, state)
+    return memory_of(job, state)
 
 
 def _is_same(left: object, right: object) -> bool:

@@ -42,7 +42,7 @@ class LocalResult:
     dead_letters: list[LocalOutput] = field(default_factory=list)
     """With `on-action-error: dead-letter`; the value says what failed and why."""
     calls: list[LocalCall] = field(default_factory=list)
-    """In the order in which they started. Calls of `def` actions are not listed: the engine makes them itself."""
+    """In the order in which they started; those of `def` actions when they ended."""
     memory: Mapping[Any, Mapping[str, Any]] = field(default_factory=dict)
     """Short-term memory by key as the runs left it; objects as nested dicts."""
     metrics: Mapping[str, int] = field(default_factory=dict)

@@ -81,7 +81,7 @@ class LocalRunner:
             outputs=outputs_of(process.outputs, dead_letters=False),
             dead_letters=outputs_of(process.outputs, dead_letters=True),
             calls=calls_of(world.invocations),
-            memory=memory_of(self._job.agent, self._job.settings, process.state),
+            memory=memory_of(self._job, process.state),
             metrics=dict(process.counters),
         )
 

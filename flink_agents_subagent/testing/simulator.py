@@ -159,5 +159,5 @@ def _result(job: Job, simulation: Simulation) -> LocalResult:
         outputs=outputs_of(final.outputs, dead_letters=False),
         dead_letters=outputs_of(final.outputs, dead_letters=True),
         calls=calls_of(simulation.world.invocations),
-        memory=memory_of(job.agent, job.settings, final.state),
+        memory=memory_of(job, final.state),
     )

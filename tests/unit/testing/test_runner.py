@@ -133,6 +133,27 @@ def test_calls_are_listed_as_they_started() -> None:
     assert isinstance(calls[0], LocalCall)
 
 
+def test_calls_of_def_actions_are_listed() -> None:
+    """A recorded outcome of `durable_execute` is a call that was made [E8.1, E3.16]."""
+
+    def refuse() -> None:
+        raise ConnectionError("down")
+
+    def act(event: InputEvent, ctx: RunnerContext) -> None:
+        value = ctx.durable_execute(double, event.input)
+        with pytest.raises(ConnectionError):
+            ctx.durable_execute(refuse, durable_id="refuse", reconciler=lambda: None)
+        ctx.send_event(OutputEvent(output=value))
+
+    calls = LocalRunner(_agent(act)).run([("ada", 4)]).calls
+
+    assert [(call.name, call.key, call.value) for call in calls] == [
+        (f"{__name__}:double", "ada", 8),
+        ("refuse", "ada", None),
+    ]
+    assert isinstance(calls[1].error, ConnectionError)
+
+
 def test_a_blocking_function_can_take_virtual_time() -> None:
     """A function that moves the clock beyond its time-out is late, and its result is dropped [E8.1, E3.10]."""
     clock = ManualClock()
