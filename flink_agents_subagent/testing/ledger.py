@@ -14,8 +14,9 @@ from flink_agents_subagent._engine.effects import Append, CallOrigin, StartCall
 from flink_agents_subagent._engine.encoding import input_fingerprint, key_value
 from flink_agents_subagent._engine.record import Record, decode_record
 from flink_agents_subagent.errors import EncodingError
+from flink_agents_subagent.testing.activity import Activity
 from flink_agents_subagent.testing.element import SourceInput
-from flink_agents_subagent.testing.process import Activity, Job
+from flink_agents_subagent.testing.process import Job
 from flink_agents_subagent.testing.progress import Start
 
 __all__ = ["Ledger", "Violation"]

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from flink_agents_subagent._engine.effects import Append, StartCall
 from flink_agents_subagent.errors import AgentError
+from flink_agents_subagent.testing.activity import Activity, Observer
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.ledger import Ledger, Violation
-from flink_agents_subagent.testing.process import Activity, Job, Observer, Process
+from flink_agents_subagent.testing.process import Job, Process
 from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.runner import stuck_error
 from flink_agents_subagent.testing.schedule import Schedule

@@ -6,7 +6,6 @@ effect and its consequence, the process passes a *point* at which it may die. Wh
 
 from __future__ import annotations
 
-import enum
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,44 +31,14 @@ from flink_agents_subagent._engine.engine import Engine
 from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan.compiled import CompiledAgent
+from flink_agents_subagent.testing.activity import Activity, Observer
 from flink_agents_subagent.testing.calls import LocalCalls
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import Output, SourceInput
-from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
 from flink_agents_subagent.testing.world import Checkpoint, Invocation, World
 
-__all__ = ["Activity", "Job", "Observer", "Process"]
-
-
-class Activity(enum.Enum):
-    """What can happen next in a process."""
-
-    INPUT = "input"
-    PERSIST = "append"
-    ACKNOWLEDGE = "acknowledgement"
-    START_CALL = "call start"
-    END_CALL = "call end"
-    TIMER = "timer"
-
-
-class Observer:
-    """Sees what a process does; the simulator's one kills it. This one lets it live."""
-
-    def point(self, label: str) -> None:
-        """Pass a point at which a process may die."""
-
-    def starting(self, call: StartCall, life: int, run: Start) -> None:
-        """Look at a call before it is made."""
-
-    def finishing(self, run: Start) -> None:
-        """Look at a run that has ended."""
-
-    def appending(self, append: Append, life: int) -> None:
-        """Look at a record before it is durable."""
-
-    def acting(self, activity: Activity) -> None:
-        """Look at what makes an output leave, or a run end."""
+__all__ = ["Job", "Process"]
 
 
 @dataclass(frozen=True, slots=True)

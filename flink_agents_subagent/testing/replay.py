@@ -19,11 +19,12 @@ from flink_agents_subagent._engine.encoding import canonical, input_fingerprint,
 from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
 from flink_agents_subagent.errors import EncodingError, NotExpressibleError
+from flink_agents_subagent.testing.activity import Activity, Observer
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import Output
 from flink_agents_subagent.testing.job import memory_of
 from flink_agents_subagent.testing.ledger import Violation
-from flink_agents_subagent.testing.process import Activity, Job, Observer, Process
+from flink_agents_subagent.testing.process import Job, Process
 from flink_agents_subagent.testing.progress import Start
 from flink_agents_subagent.testing.state import KeyedState
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop

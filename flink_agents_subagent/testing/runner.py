@@ -10,9 +10,10 @@ from flink_agents_subagent._engine.encoding import key_value
 from flink_agents_subagent._plan import ResourceLifecycle
 from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.errors import AgentError
+from flink_agents_subagent.testing.activity import Activity, Observer
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.job import LocalInput, calls_of, make_job, memory_of, outputs_of, source_of
-from flink_agents_subagent.testing.process import Activity, Job, Observer, Process
+from flink_agents_subagent.testing.process import Job, Process
 from flink_agents_subagent.testing.result import LocalResult
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
 from flink_agents_subagent.testing.world import Checkpoint, World

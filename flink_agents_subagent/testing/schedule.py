@@ -7,8 +7,9 @@ import random
 from collections.abc import Sequence
 from typing import Literal
 
+from flink_agents_subagent.testing.activity import Activity
 from flink_agents_subagent.testing.element import SourceInput
-from flink_agents_subagent.testing.process import Activity, Process
+from flink_agents_subagent.testing.process import Process
 
 __all__ = ["Reorder", "Schedule"]
 

@@ -17,7 +17,9 @@ SOURCE = source_of([("ada", 0), ("ada", 1), ("ben", 0)])
 
 def ledger(*, is_ordered: bool = True) -> Ledger:
     """Return a ledger over three inputs."""
-    return Ledger(make_job(Agent("sample").add_action("act", InputEvent, lambda _, __: None), None), SOURCE, is_ordered=is_ordered)
+    return Ledger(
+        make_job(Agent("sample").add_action("act", InputEvent, lambda _, __: None), None), SOURCE, is_ordered=is_ordered
+    )
 
 
 def start(element: int, run_number: int | None) -> Start:
