@@ -7,8 +7,8 @@ from typing import Any
 
 from flink_agents_subagent import Agent
 from flink_agents_subagent.testing import ManualClock
-from flink_agents_subagent.testing.job import LocalInput, make_job, source_of
 from flink_agents_subagent.testing.activity import Observer
+from flink_agents_subagent.testing.job import LocalInput, make_job, source_of
 from flink_agents_subagent.testing.process import Process
 from flink_agents_subagent.testing.runner import local_loop
 from flink_agents_subagent.testing.world import World
