@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from threading import get_ident
 from typing import TYPE_CHECKING, NoReturn
@@ -14,6 +15,7 @@ from flink_agents_subagent._engine.effects import (
     Effect,
     EnginePorts,
     FailTask,
+    Metric,
     Observe,
     SetTimer,
     WriteMemory,
@@ -47,6 +49,7 @@ class EngineCore:
         "_memory_written",
         "_next_seq",
         "_numbers_written",
+        "_values",
         "agent",
         "awaiting",
         "calls",
@@ -74,7 +77,8 @@ class EngineCore:
         self.unclaimed = UnclaimedJournals()
         self.unrecorded = UnrecordedRuns()
         self.effects: list[Effect] = []
-        self._counts: dict[tuple[str, str], int] = {}
+        self._counts: defaultdict[tuple[str, str], int] = defaultdict(int)
+        self._values: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self.awaiting: dict[int, tuple[Run, Record, int]] = {}
         """By sequence number: the records that the store has not acknowledged, and when they were appended."""
         self.now_ms = 0
@@ -123,13 +127,12 @@ class EngineCore:
     # Effects
 
     def count(self, name: str, label: str = "", amount: int = 1) -> None:
-        """Add to a counter; the host hears of the sum of a command."""
-        key = (name, label)
-        self._counts[key] = self._counts.get(key, 0) + amount
+        """Add to a counter; the host hears of the sum when it asks."""
+        self._counts[name, label] += amount
 
     def observe(self, name: str, label: str, value_ms: int) -> None:
         """Add to a histogram."""
-        self.effects.append(Observe(name, label, value_ms))
+        self._values[name, label].append(value_ms)
 
     def take_effects(self) -> list[Effect]:
         """Hand over what the host has to do."""
@@ -137,14 +140,20 @@ class EngineCore:
         if deadline_ms is not None:
             self.effects.append(SetTimer(deadline_ms))
         effects, self.effects = self.effects, []
-        if self._counts:
-            effects += [Count(name, label, amount) for (name, label), amount in self._counts.items() if amount]
-            self._counts = {}
         if self._memory_written:
             self._memory_written = {}
         if self._numbers_written:
             self._numbers_written = {}
         return effects
+
+    def take_metrics(self) -> list[Metric]:
+        """Hand over what was counted and observed."""
+        counts, self._counts = self._counts, defaultdict(int)
+        values, self._values = self._values, defaultdict(list)
+        return [
+            *(Count(name, label, amount) for (name, label), amount in counts.items() if amount),
+            *(Observe(name, label, observed) for (name, label), observed in values.items()),
+        ]
 
     # Keyed state
 

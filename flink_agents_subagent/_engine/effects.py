@@ -5,7 +5,7 @@ A host performs effects in order, after each command (decision 0001).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "FailTask",
     "InputFinished",
     "KeyedReader",
+    "Metric",
     "Observe",
     "SetTimer",
     "StartCall",
@@ -128,11 +129,15 @@ class Count(NamedTuple):
 
 
 class Observe(NamedTuple):
-    """Add a value to a histogram (E7.1), in milliseconds."""
+    """Add values to a histogram (E7.1), in milliseconds, oldest first."""
 
     metric: str
     label: str
-    value: int
+    values: Sequence[int]
+
+
+Metric: TypeAlias = Count | Observe
+"""What is reported beside the effects, whenever the host asks: nothing depends on its order."""
 
 
 class FailTask(NamedTuple):
@@ -142,17 +147,7 @@ class FailTask(NamedTuple):
 
 
 Effect: TypeAlias = (
-    StartCall
-    | CancelCall
-    | Append
-    | Emit
-    | WriteMemory
-    | WriteRunNumber
-    | SetTimer
-    | InputFinished
-    | Count
-    | Observe
-    | FailTask
+    StartCall | CancelCall | Append | Emit | WriteMemory | WriteRunNumber | SetTimer | InputFinished | FailTask
 )
 
 

@@ -12,7 +12,7 @@ from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.calls import CallDesk
 from flink_agents_subagent._engine.checkpoint import KeyEntry, QueuedInput, decode_key_entry, encode_key_entry
 from flink_agents_subagent._engine.core import EngineCore
-from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts, FailTask
+from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts, FailTask, Metric
 from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.restore import Restorer
 from flink_agents_subagent._engine.run import HeldInput, Run
@@ -170,6 +170,10 @@ class Engine:
     def take_effects(self) -> list[Effect]:
         """Hand over what the host has to do, in order; the list is the host's."""
         return self._core.take_effects()
+
+    def take_metrics(self) -> list[Metric]:
+        """Hand over the sums of counters and the values of histograms since the last time (E7.1)."""
+        return self._core.take_metrics()
 
     # Inside
 

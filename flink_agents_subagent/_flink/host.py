@@ -12,13 +12,11 @@ from typing import Any, cast
 from flink_agents_subagent._engine.effects import (
     Append,
     CancelCall,
-    Count,
     Effect,
     Emit,
     EnginePorts,
     FailTask,
     InputFinished,
-    Observe,
     SetTimer,
     StartCall,
     WriteMemory,
@@ -56,7 +54,6 @@ class OperatorHost:
         self._background = background
         self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)
         self._encode_dead_letter = encoder("pickle", agent.types)
-        self._metrics = Metrics(java)
         self._deadline_ms = _LATEST_DEADLINE_MS
         ports = EnginePorts(
             keyed=KeyedState(java),
@@ -65,14 +62,13 @@ class OperatorHost:
             encode_output=encoder(told.output_format, agent.types),
         )
         self._engine = Engine(agent, told.engine, ports)
+        self._metrics = Metrics(java, self._engine.take_metrics)
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
             Append: self._append,
             CancelCall: self._cancel_call,
-            Count: self._metrics.count,
             Emit: self._emit,
             FailTask: self._fail,
             InputFinished: self._finish_input,
-            Observe: self._metrics.observe,
             SetTimer: self._set_timer,
             StartCall: self.calls.start,
             WriteMemory: self._write_memory,

@@ -1,11 +1,11 @@
-"""Metrics of the engine, gathered so that not each of them crosses into Java. Owns the gathering; must not know what is counted."""
+"""Passes the engine's metrics on to Java now and then. Must not know what is counted."""
 
 from __future__ import annotations
 
 import struct
-from collections import defaultdict
+from collections.abc import Callable, Iterable
 
-from flink_agents_subagent._engine.effects import Count, Observe
+from flink_agents_subagent._engine.effects import Count, Metric
 from flink_agents_subagent._flink.port import JavaHost
 
 __all__ = ["Metrics"]
@@ -19,21 +19,13 @@ class Metrics:
     Thread: task thread.
     """
 
-    __slots__ = ("_counts", "_flushed_ms", "_java", "_values")
+    __slots__ = ("_flushed_ms", "_java", "_take")
 
-    def __init__(self, java: JavaHost) -> None:
+    def __init__(self, java: JavaHost, take: Callable[[], Iterable[Metric]]) -> None:
+        """Pass on what `take` returns, which is what has come up since its last call."""
         self._java = java
-        self._counts: defaultdict[tuple[str, str], int] = defaultdict(int)
-        self._values: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._take = take
         self._flushed_ms = 0
-
-    def count(self, effect: Count) -> None:
-        """Add to a counter."""
-        self._counts[effect.metric, effect.label] += effect.amount
-
-    def observe(self, effect: Observe) -> None:
-        """Add a value to a histogram."""
-        self._values[effect.metric, effect.label].append(effect.value)
 
     def flush_if_due(self, now_ms: int) -> None:
         """Pass everything on when that is due."""
@@ -43,9 +35,9 @@ class Metrics:
     def flush(self, now_ms: int) -> None:
         """Pass everything on."""
         self._flushed_ms = now_ms
-        counts, self._counts = self._counts, defaultdict(int)
-        for (metric, label), amount in counts.items():
-            self._java.count(metric, label, amount)
-        values, self._values = self._values, defaultdict(list)
-        for (metric, label), observed in values.items():
-            self._java.observe(metric, label, struct.pack(f">{len(observed)}q", *observed))
+        for metric in self._take():
+            if isinstance(metric, Count):
+                self._java.count(metric.metric, metric.label, metric.amount)
+            else:
+                values = metric.values
+                self._java.observe(metric.metric, metric.label, struct.pack(f">{len(values)}q", *values))

@@ -20,7 +20,6 @@ from flink_agents_subagent._engine.effects import (
     EnginePorts,
     FailTask,
     InputFinished,
-    Observe,
     SetTimer,
     StartCall,
     WriteMemory,
@@ -93,11 +92,9 @@ class Process:
         self._perform: dict[type[Any], Callable[[Any], None]] = {
             Append: self._unstored.append,
             CancelCall: lambda effect: self.calls.cancel(effect.call),
-            Count: self._count,
             Emit: self._emit,
             FailTask: self._fail,
             InputFinished: self._finish,
-            Observe: lambda _: None,
             SetTimer: self._set_timer,
             StartCall: self.calls.waiting.append,
             WriteMemory: self.state.write,
@@ -255,11 +252,11 @@ class Process:
         while not self.is_dead and (effects := self._engine.take_effects()):
             for effect in effects:
                 self._perform[type(effect)](effect)
+        for metric in self._engine.take_metrics():
+            if isinstance(metric, Count):
+                self.counters[metric.metric] += metric.amount
         if self.failure is not None:
             raise self.failure
-
-    def _count(self, effect: Count) -> None:
-        self.counters[effect.metric] += effect.amount
 
     def _emit(self, effect: Emit) -> None:
         self._observer.acting(self._activity)

@@ -20,6 +20,7 @@ from flink_agents_subagent._engine.effects import (
     EnginePorts,
     FailTask,
     InputFinished,
+    Metric,
     Observe,
     SetTimer,
     StartCall,
@@ -87,6 +88,7 @@ class Host:
         self.disk = disk or Disk()
         self.now_ms = now_ms
         self.effects: list[Effect] = []
+        self.metrics: list[Metric] = []
         self.calls: dict[int, StartCall] = {}
         self.unacknowledged: list[int] = []
         self.timer_ms: int | None = None
@@ -207,6 +209,7 @@ class Host:
 
     def perform(self) -> None:
         """Perform effects in order."""
+        self.metrics += self.engine.take_metrics()
         for effect in self.engine.take_effects():
             self.effects.append(effect)
             perform = _PERFORM.get(type(effect))
@@ -255,11 +258,11 @@ class Host:
 
     def observed(self) -> list[Observe]:
         """Return what was added to histograms."""
-        return self.of(Observe)
+        return [metric for metric in self.metrics if isinstance(metric, Observe)]
 
     def counted(self, metric: str) -> int:
         """The sum of a counter."""
-        return sum(effect.amount for effect in self.of(Count) if effect.metric == metric)
+        return sum(count.amount for count in self.metrics if isinstance(count, Count) and count.metric == metric)
 
     def _complete(self, call: int | None, outcome: CallReturned | CallRaised) -> None:
         number = call or min(self.calls)

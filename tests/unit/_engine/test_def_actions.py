@@ -360,4 +360,4 @@ def test_blocked_time_is_measured() -> None:
     host.engine._core.ports = host.engine._core.ports._replace(blocking=host)
     host.input(1)
 
-    assert [(effect.metric, effect.value) for effect in host.observed()] == [("mailbox_blocked_ms", 70)]
+    assert [(observed.metric, observed.values) for observed in host.observed()] == [("mailbox_blocked_ms", [70])]

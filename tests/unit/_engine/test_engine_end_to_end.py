@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import pickle
 import weakref
 from typing import Any
 
-from flink_agents_subagent._engine.effects import Append, StartCall, WriteMemory
+from flink_agents_subagent._engine.effects import Append, CallReturned, Count, Observe, StartCall, WriteMemory
 from flink_agents_subagent.context import RunnerContext
 from flink_agents_subagent.events import InputEvent, OutputEvent
 from tests.unit._engine.host import Disk, Host, agent_of
@@ -177,3 +178,20 @@ def test_a_key_is_not_held_up_by_another() -> None:
 
     assert host.finished == [2]
     assert 1 in host.calls
+
+
+def test_metrics_are_summed_up_until_the_host_asks() -> None:
+    """Increments of several commands make one count, values of a histogram stay apart; both are handed over once [E7.1]."""
+    host = Host(agent_of(three_calls))
+    engine, calls = host.engine, f"{doubled.__module__}:doubled"
+    for ticket, key in enumerate((b"sa", b"sb"), start=1):
+        engine.process_input(ticket, key, pickle.dumps(1), None, host.now_ms)
+    started = [effect.call for effect in engine.take_effects() if isinstance(effect, StartCall)]
+    for passed_ms, call in zip((5, 7), started, strict=True):
+        engine.complete_call(call, CallReturned(1), host.now_ms + passed_ms)
+
+    metrics = engine.take_metrics()
+
+    assert Count("calls_started", calls, 2) in metrics
+    assert Observe("call_latency_ms", calls, [5, 7]) in metrics
+    assert engine.take_metrics() == []

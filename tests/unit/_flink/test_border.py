@@ -121,12 +121,9 @@ def test_a_failing_blocking_append_is_a_store_error() -> None:
 def test_counters_are_gathered() -> None:
     """Increments cross summed up, values together, when half a second is over [E7.1]."""
     java = FakeJava()
-    metrics = Metrics(java)
-    metrics.flush(1000)
-    for _ in range(3):
-        metrics.count(Count("calls", "f", 2))
-    metrics.observe(Observe("latency", "f", 9))
-    metrics.observe(Observe("latency", "f", 7))
+    gathered = [Count("calls", "f", 6), Observe("latency", "f", [9, 7])]
+    metrics = Metrics(java, lambda: [gathered.pop(0) for _ in list(gathered)])
+    metrics._flushed_ms = 1000
     metrics.flush_if_due(1499)
     assert java.counted == []
     assert java.observed == []
