@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from flink_agents_subagent.events import Event
 from flink_agents_subagent.memory import MemoryObject
@@ -73,8 +73,7 @@ class Outcome:
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
-class CallSpec:
+class CallSpec(NamedTuple):
     """Everything that the engine must know of a durable call; the public methods and the sub-agents build it."""
 
     func: Callable[[], Any]

@@ -6,13 +6,12 @@ Keyed state holds one entry per path. A value's entry is the value; an object's 
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from flink_agents_subagent._engine.encoding import ValueCodec
-from flink_agents_subagent._engine.encoding.framing import dump_json
+from flink_agents_subagent._engine.encoding.framing import dump_json, load_json
 from flink_agents_subagent.errors import ContextMisuseError, EncodingError, NotExpressibleError
 from flink_agents_subagent.memory import MemoryObject
 
@@ -132,7 +131,7 @@ def decode_entry(codec: ValueCodec, path: str, data: bytes | None) -> Entry:
         return None
     tag, body = data[:1], data[1:]
     if tag == _OBJECT:
-        return _Names(json.loads(body.decode("utf-8")))
+        return _Names(load_json(body))
     if tag == _VALUE:
         value = codec.decode(body)
         return _Leaf(value, None) if type(value) in _SCALARS else _Leaf(None, body)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import json
 import struct
 from typing import Any
 
 from flink_agents_subagent._engine.encoding.exceptions import plan_of
-from flink_agents_subagent._engine.encoding.framing import dump_json, pack_frames, unpack_frames
+from flink_agents_subagent._engine.encoding.framing import dump_json, load_json, pack_frames, unpack_frames
 from flink_agents_subagent._engine.encoding.kinds import Refused
 from flink_agents_subagent._engine.encoding.registry import TypeRegistry
 from flink_agents_subagent._engine.encoding.tree import TreeWriter, is_plain
@@ -71,7 +70,7 @@ class ValueCodec:
             (length,) = _HEADER.unpack_from(data)
             # A tag needs `"$`, which is never escaped: without it the JSON is the value.
             if length + 4 == len(data) and b'"$' not in data:
-                return json.loads(data[4:].decode("utf-8"))
+                return load_json(data[4:])
             text, frames = unpack_frames(data)
             unpickle = self._unpickle if self._allow_pickle else None
             return TreeReader(self._registry, frames, unpickle).value(text)
