@@ -164,7 +164,8 @@ class RunnerContext(ABC):
     def send_event(self, event: Event) -> None:
         """Send an event; it is routed when this action suspends or ends (E1.2).
 
-        Guarantee: an output leaves as it is now, whatever becomes of its objects afterwards. Another event is not copied.
+        Guarantee: an output leaves as it is now, whatever becomes of its objects afterwards. Of another event, each
+            `async def` action that it triggers gets a copy, as it is when it is routed.
 
         Raises:
             NotExpressibleError: The output's value does not fit the output format.

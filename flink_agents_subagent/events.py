@@ -14,7 +14,8 @@ class Event(BaseModel):
 
     Guarantee: routed to every action whose trigger matches its exact type, in sending order (E1.2).
     Replay: a replayed run sends equal events in the same order; an event has no random id (E1.7).
-    Thread: task thread only. Stays a Python object until a checkpoint needs its bytes (E1.3).
+    Thread: task thread only. `def` actions get the event itself; an `async def` action, which a restore may run again, gets a
+        copy of its own if the event can be encoded (E1.3).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.context import ExecutionContext
 from flink_agents_subagent._engine.deadlines import Deadline
-from flink_agents_subagent._engine.execution import Execution, Mismatch
+from flink_agents_subagent._engine.execution import Execution, Mismatch, refuse_awaitable
 from flink_agents_subagent._engine.loop import ExecutionLoop, LoopTask
 from flink_agents_subagent._engine.outcome import outcome_of
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._engine.slot import Batch, Handle, Slot, SlotState, identity_text
 from flink_agents_subagent._plan.compiled import CompiledAction
 from flink_agents_subagent.context import CallSpec
-from flink_agents_subagent.errors import UnawaitedHandleError
+from flink_agents_subagent.errors import ContextMisuseError, UnawaitedHandleError
 from flink_agents_subagent.events import Event
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class AsyncExecution(Execution):
         """Seal the context, then end the tasks; what they still try to send is refused (E2.7)."""
         if is_final:
             self._cancel_open_calls()
-        self._close(is_abandoned=True)
+        self._close()
 
     def _begin_task(self) -> LoopTask:
         context = contextvars.Context()
@@ -104,11 +104,13 @@ class AsyncExecution(Execution):
         self.core.check()
 
     def _end(self, task: LoopTask) -> None:
-        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        error = self._error_of(task)
         if error is not None:
             self.run.action_failed(self.action.name, error)
             return
         self._refuse_unawaited()
+        self._cancel_open_calls()
+        self.is_sealed = True
         self.core.enter(self)
         try:
             self.loop.shut_down()
@@ -118,17 +120,27 @@ class AsyncExecution(Execution):
         if self.loop.failure is not None:
             self.run.action_failed(self.action.name, self.loop.failure)
             return
-        self._cancel_open_calls()
         self.is_done = True
-        self._close(is_abandoned=False)
+        self._close()
 
-    def _close(self, *, is_abandoned: bool) -> None:
+    def _error_of(self, task: LoopTask) -> BaseException | None:
+        if task.cancelled():
+            return asyncio.CancelledError()
+        error = task.exception()
+        if error is None and task.result() is not None:
+            try:
+                refuse_awaitable(self.action.name, task.result())
+            except ContextMisuseError as misuse:
+                return misuse
+        return error
+
+    def _close(self) -> None:
         self.is_sealed = True
         if self._deadline is not None:
             self.core.deadlines.cancel(self._deadline)
             self._deadline = None
         if not self.loop.is_shut_down:
-            self.loop.shut_down(is_abandoned=is_abandoned)
+            self.loop.shut_down()
 
     # Calls
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,7 +17,15 @@ from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
 from flink_agents_subagent.errors import EncodingError, StoreCorruptError, UnknownVersionError
 from flink_agents_subagent.events import Event
 
-__all__ = ["ExecutionEntry", "KeyEntry", "QueuedInput", "RunEntry", "decode_key_entry", "encode_key_entry"]
+__all__ = [
+    "ExecutionEntry",
+    "KeyEntry",
+    "QueuedInput",
+    "RunEntry",
+    "decode_key_entry",
+    "encode_key_entry",
+    "event_bytes",
+]
 
 _VERSION: Final = 1
 
@@ -105,6 +113,14 @@ def decode_key_entry(codec: ValueCodec, data: bytes) -> KeyEntry:
         raise StoreCorruptError(f"a checkpoint entry cannot be read: {type(error).__name__}: {error}") from error
 
 
+def event_bytes(codec: ValueCodec, event: Event) -> bytes | None:
+    """Return an event as an entry keeps it; None when it cannot be kept, which matters only once an entry has to."""
+    try:
+        return codec.encode(event)
+    except EncodingError:
+        return None
+
+
 class _Writer:
     """Collects byte strings as frames; the JSON holds their positions."""
 
@@ -148,7 +164,9 @@ class _Writer:
         events = [None if event is None else self.frame(self.event(event)) for event in visit.events]
         return [visit.step, events, self.writes(visit.short_term), self.writes(visit.sensory)]
 
-    def event(self, event: Event) -> bytes:
+    def event(self, event: Event | bytes) -> bytes:
+        if isinstance(event, bytes):
+            return event
         try:
             return self._codec.encode(event)
         except EncodingError as error:
@@ -198,8 +216,7 @@ class _Reader:
 
     def visit(self, visit: list[Any]) -> VisitLog:
         step, events, short_term, sensory = visit
-        decode: Callable[[bytes], Any] = self._codec.decode
-        sent = [None if frame is None else decode(self._frames[frame]) for frame in events]
+        sent: list[Event | bytes | None] = [self.optional(frame) for frame in events]
         return VisitLog(step, sent, self.writes(short_term), self.writes(sensory))
 
     def writes(self, writes: list[list[Any]]) -> dict[str, Entry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,13 +16,13 @@ from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.memory import Entry
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._plan.compiled import CompiledAction
-from flink_agents_subagent.errors import ContextMisuseError
+from flink_agents_subagent.errors import ContextMisuseError, EncodingError
 from flink_agents_subagent.events import Event, OutputEvent
 
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.run import Run
 
-__all__ = ["DefExecution", "Execution", "FinishedExecution", "Mismatch", "VisitLog"]
+__all__ = ["DefExecution", "Execution", "FinishedExecution", "Mismatch", "VisitLog", "refuse_awaitable"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,8 +35,8 @@ class VisitLog(NamedTuple):
     """What an execution did in one step: enough to repeat it without running it (E4.5)."""
 
     step: int
-    events: list[Event | None]
-    """In the order of sending; None stands for an output, which has left the operator."""
+    events: list[Event | bytes | None]
+    """In the order of sending; bytes are encoded events, None stands for an output, which has left the operator."""
     short_term: Mapping[str, Entry]
     sensory: Mapping[str, Entry]
 
@@ -70,7 +71,7 @@ class Execution(ABC):
         self.action = action
         self.event = event
         self.event_ordinal = event_ordinal
-        self.events: list[Event | None] = []
+        self.events: list[Event | bytes | None] = []
         """Sent in the present visit."""
         self.log: list[VisitLog] = []
         self.outputs = 0
@@ -106,6 +107,11 @@ class Execution(ABC):
     def abandon(self, *, is_final: bool) -> None:  # noqa: ARG002 - only what can suspend has open calls
         """Be torn down without an end; `is_final` when the run will not be repeated, so that its calls are cancelled (I7)."""
         self.is_sealed = True
+
+    @property
+    def outputs_left(self) -> int:
+        """Outputs that have left: after a mismatch it may not have come again to all of those from before the barrier."""
+        return max(self.outputs, self.outputs_before)
 
     def send(self, event: Event) -> None:
         """Send an event; outputs leave at once, others are routed when the visit ends."""
@@ -145,7 +151,9 @@ class DefExecution(Execution):
         core = self.core
         core.enter(self)
         try:
-            contextvars.Context().run(self.action.function, self.event, ExecutionContext(self))
+            returned = contextvars.Context().run(self.action.function, self.event, ExecutionContext(self))
+            if returned is not None:
+                refuse_awaitable(self.action.name, returned)
         except (EngineStopped, KeyboardInterrupt):
             raise
         except BaseException as error:  # noqa: BLE001 - the boundary of the author's code
@@ -164,6 +172,18 @@ class DefExecution(Execution):
     def _end(self) -> None:
         self.core.leave()
         self.is_done = self.is_sealed = True
+
+
+def refuse_awaitable(action: str, returned: object) -> None:
+    """Refuse what an action returned if it had to be awaited: nobody does, and nothing of it would happen."""
+    if not inspect.isawaitable(returned):
+        return
+    if inspect.iscoroutine(returned):
+        returned.close()
+    raise ContextMisuseError(
+        f"action {action!r} returned {type(returned).__qualname__} {getattr(returned, '__qualname__', '')!r}, which nobody awaits; "
+        "declare the action async def, also where it is wrapped, and await what it calls"
+    )
 
 
 class FinishedExecution(Execution):
@@ -186,9 +206,20 @@ class FinishedExecution(Execution):
         while self._applied < len(log) and log[self._applied].step <= step:
             visit = log[self._applied]
             self._applied += 1
-            self.events.extend(visit.events)
+            # The log keeps the bytes: whoever gets the events may change them.
+            self.events.extend(self._decoded(event) if isinstance(event, bytes) else event for event in visit.events)
             self.run.replay_writes(visit)
         self.is_done = self._applied == len(log)
+
+    def _decoded(self, data: bytes) -> Event:
+        try:
+            return self.core.codec.decode(data)  # type: ignore[no-any-return]  # the bytes are those of an event
+        except EncodingError as error:
+            self.core.fail(
+                EncodingError(
+                    f"an event that action {self.action.name!r} sent before the checkpoint cannot be read: {error}"
+                )
+            )
 
     def deliver(self, record: Record) -> None:
         """Accept: what the record meant is in the log."""

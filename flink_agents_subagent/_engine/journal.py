@@ -49,7 +49,7 @@ class Journal:
     @property
     def is_replaying(self) -> bool:
         """Whether a recorded fact is still to be delivered."""
-        return bool(self.replay)
+        return bool(self.replay) and not all(record.is_taken for record in self.replay)
 
     def append(self, record: Record) -> None:
         """Number a record and put it behind all others."""

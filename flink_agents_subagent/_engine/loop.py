@@ -163,48 +163,54 @@ class ExecutionLoop(RefusingLoop):
         self._is_running = True
         try:
             self._drain()
+        except SystemExit as error:
+            # asyncio lets it out of the loop, to end the process. Here it ends the action, as in a `def` action.
+            self._fail(error)
+            self._look_at_exceptions()
         finally:
             self._is_running = False
             sys.set_asyncgen_hooks(*hooks)
             asyncio._set_running_loop(previous)
+
+    def _look_at_exceptions(self) -> None:
+        """Keep asyncio from reporting as well what has been raised."""
+        for task in self._tasks:
+            if task.done() and not task.cancelled():
+                task.exception()
 
     def halt(self) -> None:
         """Run nothing any more: an engine-fatal fault has happened."""
         self._is_stopped = True
         self._ready.clear()
 
-    def shut_down(self, *, is_abandoned: bool = False) -> None:
+    def shut_down(self) -> None:
         """End everything that still runs: tasks are cancelled in order of creation, then async generators are closed (E2.7).
 
-        Tasks that survive their cancellation have their coroutines closed. When the execution is abandoned, what its code
-        raises on the way out is nobody's failure: it is logged and forgotten.
+        Tasks that survive their cancellation have their coroutines closed. What code raises on the way out is nobody's failure: it is
+        logged and forgotten.
         """
         self.is_shut_down = True
-        ended = self._cancel_tasks()
-        if is_abandoned:
-            for task in ended:
-                if not task.cancelled() and task.exception() is not None:
-                    _log.info("the clean-up of an abandoned action failed", exc_info=task.exception())
-        self._close_generators()
+        for task in [*self._cancel_tasks(), *self._close_generators()]:
+            if task.done() and not task.cancelled() and task.exception() is not None:
+                _log.info("the clean-up of an action failed when it ended", exc_info=task.exception())
         self.halt()
         self._discard()
 
     def _cancel_tasks(self) -> list[LoopTask]:
-        """Cancel what is not done; returns the tasks that ended by it."""
+        """Cancel what is not done; returns it."""
         pending = [task for task in self._tasks if not task.done()]
         for task in pending:
             task.cancel()
         if pending:
             self.run()
-        return [task for task in pending if task.done()]
+        return pending
 
-    def _close_generators(self) -> None:
+    def _close_generators(self) -> list[LoopTask]:
         generators, self._generators = self._generators, []
-        for generator in generators:
-            if not _is_finished(generator):
-                self.create_task(generator.aclose())
-        if generators:
+        closing = [self.create_task(generator.aclose()) for generator in generators if not _is_finished(generator)]
+        if closing:
             self.run()
+        return closing
 
     def _discard(self) -> None:
         stubborn = [task for task in self._tasks if not task.done()]

@@ -20,6 +20,7 @@ Kind = Literal["i", "o", "a", "t", "r"]
 Status = Literal["ok", "error", "timeout"]
 
 _VERSION: Final = 1
+_KINDS: Final = {"i": "intent", "o": "outcome", "a": "failed attempt", "t": "timer", "r": "reset"}
 _HEAD = struct.Struct(">BI")
 
 
@@ -63,6 +64,14 @@ class Record:
     def identity(self) -> tuple[str, bytes]:
         """Return what must be equal on replay."""
         return self.function_id, self.fingerprint
+
+    @property
+    def text(self) -> str:
+        """The record for messages."""
+        what = f"record {self.number} ({_KINDS[self.kind]}, execution {self.execution}, slot {self.slot}"
+        if not self.function_id:
+            return f"{what})"
+        return f"{what}, {self.function_id} with arguments {self.fingerprint.hex() or 'none'})"
 
     def stub(self) -> Record:
         """Return the record as a checkpoint keeps it when nobody will read its value again."""

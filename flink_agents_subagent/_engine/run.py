@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.async_execution import AsyncExecution
-from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry
+from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry, event_bytes
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import Emit, InputFinished
 from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
@@ -98,7 +98,7 @@ class Run:
     def begin(self) -> None:
         """Start with the input, and replay what is recorded."""
         effects = len(self.core.effects)
-        self._route(InputEvent(input=self.decode_input()), 0)
+        self._route(self._input_event(), 0)
         self._step(0)
         if not self._active and self._journal is not None and self._journal.is_doubtful:
             # It has come to its end without its journal: that is the journal of an identical input, which is still to come.
@@ -153,8 +153,8 @@ class Run:
             markers=[] if records is None else list(records.new_markers()),
             reads={} if self._short_term is None else self._short_term.reads,
             executions=[
-                ExecutionEntry(execution.action.name, execution.is_done, execution.outputs, execution.log)
-                for execution in self._executions
+                *(ExecutionEntry(it.action.name, it.is_done, it.outputs_left, it.log) for it in self._executions),
+                *self._restored[len(self._executions) :],
             ],
         )
 
@@ -165,8 +165,8 @@ class Run:
         return record
 
     def _wait_or_finish(self) -> None:
-        if len(self._executions) < len(self._restored):
-            missing = self._restored[len(self._executions)].action
+        missing = next((entry.action for entry in self._restored[len(self._executions) :]), "")
+        if missing:
             self.mismatched(f"the checkpoint has an execution of action {missing!r} that the code did not start", None)
         if not self._active:
             self._finish()
@@ -231,30 +231,50 @@ class Run:
         execution.events = []
         if execution.is_logged:
             execution.log.append(VisitLog(self.step, events, short_term, sensory))
-        for event in events:
+        for place, event in enumerate(events):
             self._events_sent += 1
-            if event is not None and not self.is_over:
-                self._route(event, self._events_sent)
+            if isinstance(event, Event) and not self.is_over:
+                data = self._route(event, self._events_sent)
+                if data is not None:
+                    # In the log too: it must not know what others do to the event.
+                    events[place] = data
 
-    def _route(self, event: Event, ordinal: int) -> None:
-        for route in self.core.agent.routes.get(type(event), ()):
+    def _route(self, event: Event, ordinal: int) -> bytes | None:
+        """Start what an event triggers.
+
+        An action that may wait gets an event of its own: after a restore it runs again on the event as it was sent, whatever it, the sender
+        and other actions, which may have ended, have done to theirs. Returns the event's bytes if that made them.
+        """
+        data: bytes | None = None
+        routes = self.core.agent.routes.get(type(event), ())
+        for route in routes:
             if route.condition is not None:
                 try:
                     if not route.condition(event):
                         continue
                 except Exception as error:  # noqa: BLE001 - the boundary of the author's code
                     self.action_failed(route.action.name, error)
-                    return
-            self._start(route.action, event, ordinal)
+                    return None
+            own = event
+            if route.action.is_async and ordinal:
+                data = data or event_bytes(self.core.codec, event)
+                own = event if data is None else self.core.codec.decode(data)
+            elif route.action.is_async and len(routes) > 1:
+                own = self._input_event()
+            self._start(route.action, own, ordinal)
+        return data
+
+    def _input_event(self) -> InputEvent:
+        return InputEvent(input=self.decode_input())
 
     def _start(self, action: CompiledAction, event: Event, event_ordinal: int) -> None:
         ordinal = len(self._executions)
         before = self._restored[ordinal] if ordinal < len(self._restored) else None
-        if before is not None and before.action != action.name:
+        if before is not None and before.action not in ("", action.name):
             self.mismatched(
                 f"execution {ordinal} was one of action {before.action!r}, the code starts {action.name!r}", None
             )
-            before = None
+            before = self._restored[ordinal]
         make: Callable[..., Execution] = AsyncExecution if action.is_async else DefExecution
         if before is not None and before.is_finished:
             finished = FinishedExecution(self, ordinal, action, event, event_ordinal)
@@ -275,7 +295,7 @@ class Run:
             try:
                 self._execution_of(record).deliver(record)
             except Mismatch as mismatch:
-                self.mismatched(f"{_record_text(record)}: {mismatch}", record.number)
+                self.mismatched(f"{record.text}: {mismatch}", record.number)
                 return
         if record.kind in ("o", "t"):
             self.journal.move_clock(record.time_ms)
@@ -342,7 +362,9 @@ class Run:
                 )
             )
         _log.warning("%s: calling afresh, because the code does not do what is recorded: %s", where, text)
-        self._restored = self._restored[: len(self._executions)]
+        # What is still to start begins afresh, whatever it is; only what has left already does not leave again (E1.9).
+        started = len(self._executions)
+        self._restored[started:] = [ExecutionEntry("", False, entry.outputs, []) for entry in self._restored[started:]]
         self.journal.reset_from(from_number)
 
     def action_failed(self, action: str, error: BaseException) -> None:
@@ -370,16 +392,7 @@ class Run:
         for record in list(records.replay) if records is not None else ():
             if record.kind == "r" or record.is_taken:
                 continue
-            if not self._execution_of(record).expects(record):
-                self.mismatched(f"{_record_text(record)}: the action failed before it came to it", record.number)
+            # One that was not started can expect nothing.
+            if not any(execution.expects(record) for execution in self._executions[record.execution :][:1]):
+                self.mismatched(f"{record.text}: the action failed before it came to it", record.number)
                 return
-
-
-def _record_text(record: Record) -> str:
-    kinds = {"i": "intent", "o": "outcome", "a": "failed attempt", "t": "timer", "r": "reset"}
-    what = f"record {record.number} ({kinds[record.kind]}, execution {record.execution}, slot {record.slot}"
-    return (
-        f"{what}, {record.function_id} with arguments {record.fingerprint.hex() or 'none'})"
-        if record.function_id
-        else f"{what})"
-    )

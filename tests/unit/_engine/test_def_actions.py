@@ -361,3 +361,22 @@ def test_blocked_time_is_measured() -> None:
     host.input(1)
 
     assert [(observed.metric, observed.values) for observed in host.observed()] == [("mailbox_blocked_ms", [70])]
+
+
+def test_a_patch_point_behind_a_recorded_call_is_passed_anew() -> None:
+    """The process died before anything behind the call was recorded; the code that was there already goes its new way [E3.8, E3.16]."""
+    ways: list[bool] = []
+
+    def action(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.durable_execute(int, 1)
+        ways.append(ctx.patched("change"))
+        ctx.durable_execute(int, 2)
+
+    host = Host(agent_of(action))
+    host.input(1)
+    for log in (host.disk.log[:1], host.disk.log):
+        again = Host(agent_of(action), Disk(log=list(log)))
+        again.start()
+        again.input(1)
+
+    assert ways == [True, True, True]

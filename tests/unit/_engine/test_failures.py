@@ -360,29 +360,6 @@ def test_closing_twice_or_with_code_that_fails_raises_nothing() -> None:
     host.engine.close()
 
 
-def test_clean_up_at_the_natural_end_is_part_of_the_action() -> None:
-    """Tasks and generators that are still open end before the execution counts as finished, and may still send [E2.7]."""
-
-    async def action(event: InputEvent, ctx: RunnerContext) -> None:
-        async def background() -> None:
-            try:
-                await asyncio.sleep(60)
-            finally:
-                ctx.send_event(OutputEvent(output="background ended"))
-
-        task = asyncio.create_task(background())
-        await ctx.durable_execute_async(coroutine, 1)
-        assert not task.done()
-
-    host = Host(agent_of(action))
-    host.input(1)
-    host.run_call()
-    host.acknowledge()
-
-    assert host.outputs == ["background ended"]
-    assert host.finished == [1]
-
-
 # The context
 
 
