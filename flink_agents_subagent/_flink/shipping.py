@@ -14,10 +14,31 @@ from pyflink.util.java_utils import get_j_env_configuration, is_local_deployment
 from flink_agents_subagent._flink.jar import JAR
 from flink_agents_subagent.errors import DefinitionError
 
-__all__ = ["add_jar", "python_executable", "ship_python"]
+__all__ = ["add_jar", "check_java", "java_version", "python_executable", "ship_python"]
 
 _EXECUTABLE = "python.executable"
 _PYTHON_PATH = "python.pythonpath"
+_OLDEST_JAVA = 17
+
+
+def java_version() -> str:
+    """Return the version of the Java that builds the graph, and in a local cluster also runs it: `17`, or `1.8` of old ones."""
+    version: str = get_gateway().jvm.java.lang.System.getProperty("java.specification.version")
+    return version
+
+
+def check_java(version: str) -> None:
+    """Refuse a Java that cannot load the Java half, before Flink fails with a class file version.
+
+    Raises:
+        DefinitionError: It is too old.
+    """
+    if int(version.removeprefix("1.").partition(".")[0]) < _OLDEST_JAVA:
+        raise DefinitionError(
+            f"this Java is version {version}, the Java half of flink-agents-subagent needs {_OLDEST_JAVA} or newer: point "
+            "JAVA_HOME at one here, and for every JobManager and TaskManager (a cluster on an older Java says "
+            "UnsupportedClassVersionError)"
+        )
 
 
 def add_jar(environment: StreamExecutionEnvironment, jar: Path = JAR) -> None:

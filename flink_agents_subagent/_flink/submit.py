@@ -15,7 +15,7 @@ from pyflink.java_gateway import get_gateway
 
 from flink_agents_subagent._flink.formats import InputFormat, OutputFormat
 from flink_agents_subagent._flink.selector import KEY_TYPES, dump_selector
-from flink_agents_subagent._flink.shipping import add_jar, python_executable, ship_python
+from flink_agents_subagent._flink.shipping import add_jar, check_java, java_version, python_executable, ship_python
 from flink_agents_subagent._plan.wire import python_version
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.options import OptionValue
@@ -77,9 +77,10 @@ def attach(stream: DataStream, keying: Keying, submission: Submission, output: O
     Guarantee: inputs of one key reach the agent in the order in which the stream's operator emits them.
 
     Raises:
-        DefinitionError: The stream cannot be keyed as asked, or the selector cannot be sent.
+        DefinitionError: The stream cannot be keyed as asked, the selector cannot be sent, or Java is too old.
     """
     environment = stream.get_execution_environment()
+    check_java(java_version())
     add_jar(environment)
     element = _element_of(stream, keying)
     ship_python(environment)
