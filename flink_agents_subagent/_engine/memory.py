@@ -1,7 +1,8 @@
 """Memory of a run: a buffer over keyed state, and the tree of paths that actions see (E6). Must not know Flink or runs.
 
 Keyed state holds one entry per path. A value's entry is the value; an object's entry is the sorted names below it, so that
-`get_field_names` reads one entry, and writing a value that exists touches that value alone.
+`get_field_names` reads one entry, and writing a value that exists touches that value alone. If entries expire, a write touches
+the objects above it too, so that none of them goes before what is in it; and names of which nothing is left are dropped by and by.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
+from zlib import crc32
 
 from flink_agents_subagent._engine.encoding import ValueCodec
 from flink_agents_subagent._engine.encoding.framing import dump_json, load_json
@@ -58,12 +60,25 @@ class MemoryBuffer:
     Thread: task thread.
     """
 
-    __slots__ = ("_codec", "_dirty", "_entries", "_read", "_visit", "reads")
+    __slots__ = ("_codec", "_dirty", "_entries", "_read", "_visit", "expires", "reads")
 
     def __init__(
-        self, codec: ValueCodec, read: Callable[[str], bytes | None] | None, reads: Mapping[str, bytes | None]
+        self,
+        codec: ValueCodec,
+        read: Callable[[str], bytes | None] | None,
+        reads: Mapping[str, bytes | None],
+        *,
+        expires: bool = False,
     ) -> None:
-        """Read through `read`, None for memory that lives no longer than its run; `reads` were pinned before a restore."""
+        """Read through `read`, None for memory that lives no longer than its run.
+
+        Args:
+            codec: Encodes values.
+            read: Returns the bytes at a path.
+            reads: What was pinned before a restore.
+            expires: Whether keyed state drops an entry some time after its last write.
+        """
+        self.expires = expires
         self._codec = codec
         self._read = read
         self.reads = dict(reads)
@@ -95,7 +110,16 @@ class MemoryBuffer:
 
     def writes(self) -> dict[str, bytes | None]:
         """Return everything that the run wrote, encoded."""
-        return {path: encode_entry(self._codec, self._entries[path]) for path in self._dirty}
+        # What is in an object first: it must not be written later, and expire later, than the object.
+        paths = sorted(self._dirty, key=len, reverse=True) if self.expires else self._dirty
+        return {path: encode_entry(self._codec, self._entries[path]) for path in paths}
+
+    def is_gone(self, path: str) -> bool:
+        """Tell whether nothing is at a path, for all that the run knows; does not pin what is there."""
+        if path in self._entries:
+            return self._entries[path] is None
+        data = self.reads[path] if path in self.reads else self._read(path) if self._read is not None else None
+        return data is None
 
     def leaf(self, value: object) -> _Leaf:
         """Return the entry of a value; refuses what cannot be rebuilt, with its path inside the value."""
@@ -169,7 +193,7 @@ class MemoryView(MemoryObject):
             leaf = self._buffer.leaf(value)
         except NotExpressibleError as error:
             raise NotExpressibleError(f"memory at {full!r}: {error}", error.path) from error
-        if before is None:
+        if before is None or self._buffer.expires:
             self._link(full)
         self._buffer.write(full, leaf)
 
@@ -251,14 +275,26 @@ class MemoryView(MemoryObject):
                 raise ContextMisuseError(
                     f"there is a value at {parent!r} in memory, so that nothing can be set below it"
                 )
-            if entry is not None and entry.has(name):
+            if entry is None:
+                linked[parent] = _Names([name])
+            elif not entry.has(name):
+                names = self._without_gone(parent, entry.names, full) if self._buffer.expires else list(entry.names)
+                names.insert(bisect_left(names, name), name)
+                linked[parent] = _Names(names)
+            elif self._buffer.expires:
+                linked[parent] = entry
+            else:
                 break
-            names = [] if entry is None else list(entry.names)
-            names.insert(bisect_left(names, name), name)
-            linked[parent] = _Names(names)
             full = parent
         for parent, names_entry in linked.items():
             self._buffer.write(parent, names_entry)
+
+    def _without_gone(self, parent: str, names: list[str], added: str) -> list[str]:
+        """Return names without some of those that have expired: looking at two for each one added keeps most of them alive."""
+        draw = crc32(added.encode("utf-8", "surrogatepass"))
+        looked_at = {names[draw % len(names)], names[(draw >> 16) % len(names)]} if names else set()
+        gone = {name for name in looked_at if self._buffer.is_gone(f"{parent}.{name}" if parent else name)}
+        return [name for name in names if name not in gone]
 
     def _below(self, full: str, entry: _Leaf | _Names) -> Iterator[str]:
         yield full

@@ -341,7 +341,9 @@ class Run:
 
     def _short_term_buffer(self, reads: Mapping[str, bytes | None]) -> MemoryBuffer:
         core, key = self.core, self.key
-        return MemoryBuffer(core.codec, lambda path: core.read_memory(key, path), reads)
+        return MemoryBuffer(
+            core.codec, lambda path: core.read_memory(key, path), reads, expires=core.settings.memory_expires
+        )
 
     # Faults
 

@@ -24,6 +24,8 @@ class EngineSettings:
     journal_pickle: Literal["deny", "allow"] = "deny"
     unclaimed_retention_ms: int = 3_600_000
     log_keys: bool = False
+    memory_expires: bool = False
+    """Whether the host drops entries of short-term memory some time after they were written."""
 
     @classmethod
     def from_options(cls, job_identifier: str, operator_uid: str, options: Mapping[str, Any]) -> EngineSettings:
@@ -40,4 +42,5 @@ class EngineSettings:
             journal_pickle=options["journal.pickle"],
             unclaimed_retention_ms=options["replay.unclaimed-retention"],
             log_keys=options["log-keys"],
+            memory_expires=options["short-term-memory.ttl"] is not None,
         )
