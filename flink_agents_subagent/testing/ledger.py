@@ -134,6 +134,8 @@ class Ledger:
             raise Violation(f"{where} is about a call whose outcome record {slot.outcome} holds (E3.6)")
         self._check_identity(run, slot, record.identity(), where)
         if record.kind == "i":
+            if slot.intended:
+                raise Violation(f"{where} is a second intent of its call: the first one's reconciler decides (E3.6)")
             slot.intended = life
         elif record.kind == "a":
             slot.attempts += 1
@@ -172,7 +174,7 @@ class Ledger:
 def _check_intent(slot: _Slot, life: int, name: str) -> None:
     if not slot.intended:
         raise Violation(f"{name} is made before its intent is durable (E3.6)")
-    if slot.intended != life or slot.invoked not in (0, life):
+    if slot.intended != life:
         raise Violation(
             f"{name} is made again although an earlier life recorded its intent: its reconciler decides (E3.6)"
         )

@@ -15,7 +15,7 @@ _OPTIONS = {"on-action-error": "dead-letter", "replay.unclaimed-retention": "365
 _IS_QUICK = settings().max_examples < 1000
 # `make test` tries a few hundred programs at some of their points, `make simulate` thousands at all of them.
 _PROGRAMS = 120 if _IS_QUICK else settings().max_examples
-_POINTS, _SEEDS = (10, 6) if _IS_QUICK else (10_000, 20)
+_POINTS, _SEEDS, _SECONDS = (10, 6, 600) if _IS_QUICK else (10_000, 20, 0)
 
 
 def _simulate(program: p.Program) -> list[str]:
@@ -29,7 +29,7 @@ def _simulate(program: p.Program) -> list[str]:
 
 
 @pytest.mark.logs_warning
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(_SECONDS)
 @settings(max_examples=_PROGRAMS)
 @given(programs())
 def test_any_program_survives_crashes(program: p.Program) -> None:
@@ -41,7 +41,7 @@ def test_any_program_survives_crashes(program: p.Program) -> None:
 
 
 @pytest.mark.logs_warning
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(_SECONDS)
 @settings(max_examples=_PROGRAMS)
 @given(programs(is_pure=True))
 def test_a_program_without_timing_ends_the_same(program: p.Program) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from flink_agents_subagent import Agent, InputEvent
-from flink_agents_subagent._engine.effects import CallOrigin, StartCall
+from flink_agents_subagent._engine.effects import Append, CallOrigin, StartCall
+from flink_agents_subagent._engine.record import JournalHead, Record, encode_record
+from flink_agents_subagent.testing.activity import Activity
 from flink_agents_subagent.testing.job import make_job, source_of
 from flink_agents_subagent.testing.ledger import Ledger, Violation
 from flink_agents_subagent.testing.progress import Start
@@ -76,3 +78,62 @@ def test_attempts_are_made_in_turn() -> None:
     """A second attempt needs the record of the first [E3.9]."""
     with pytest.raises(Violation, match="makes attempt 2 after 0 recorded ones"):
         ledger().starting(call(0, 1, attempt=2), 1, start(0, 1))
+
+
+def append(record: Record, number: int) -> Append:
+    """Return the first run's record as the store gets it."""
+    record.execution, record.slot, record.function_id, record.fingerprint = 0, 0, "pay", b"5"
+    if number == 1:
+        record.head = JournalHead(b"0" * 16, 0)
+    return Append(number, SOURCE[0].key, 1, number, encode_record(record))
+
+
+def test_an_intent_of_an_earlier_life_leaves_it_to_the_reconciler() -> None:
+    """Neither the function may be called again, nor another intent be written [E3.6]."""
+    found = ledger()
+    found.appending(append(Record("i"), 1), 1)
+    found.starting(call(0, 1, has_reconciler=True), 1, start(0, 1))
+
+    with pytest.raises(Violation, match="its reconciler decides"):
+        found.starting(call(0, 1, has_reconciler=True), 2, start(0, 1))
+    with pytest.raises(Violation, match="a second intent"):
+        found.appending(append(Record("i"), 2), 2)
+    found.starting(call(0, 1, has_reconciler=True, is_reconciler=True), 2, start(0, 1))
+
+
+def test_a_run_without_records_may_come_to_another_call() -> None:
+    """It begins anew, at another time; only what is durable holds it to what it did [E2.3, E3.6]."""
+    found = ledger()
+    found.starting(call(0, 1, function_id="give"), 1, start(0, 1))
+    found.appending(append(Record("i"), 1), 2)
+
+    found.starting(call(0, 1, has_reconciler=True), 2, start(0, 1))
+
+
+@pytest.mark.parametrize("second", [Record("o", status="ok"), Record("a"), Record("i")])
+def test_a_recorded_call_is_over(second: Record) -> None:
+    """It is not made again, and nothing more is recorded of it [E3.6]."""
+    found = ledger()
+    found.starting(call(0, 1), 1, start(0, 1))
+    found.appending(append(Record("o", status="ok"), 1), 1)
+
+    with pytest.raises(Violation, match="record 1 holds its outcome"):
+        found.starting(call(0, 1), 1, start(0, 1))
+    with pytest.raises(Violation, match="whose outcome record 1 holds"):
+        found.appending(append(second, 2), 1)
+
+
+def test_records_are_numbered_without_gaps() -> None:
+    """A record out of turn would be cut off by every reader [S1.2]."""
+    with pytest.raises(Violation, match=r"record 2 of run 1 .* follows record 0"):
+        ledger().appending(append(Record("i"), 2), 1)
+
+
+def test_nothing_goes_on_before_the_acknowledgement() -> None:
+    """The end of a call and a timer bring a record; what they mean comes after it [E2.2]."""
+    found = ledger()
+    found.acting(Activity.ACKNOWLEDGE)
+    found.acting(Activity.INPUT)
+
+    with pytest.raises(Violation, match="before the record of it is durable"):
+        found.acting(Activity.END_CALL)
