@@ -89,7 +89,9 @@ class Simulation(Observer):
             except _ProcessDied:
                 self._pass_on()
             except AgentError as error:
-                raise self._violation or error from error
+                if self._violation is None:
+                    raise
+                raise self._violation from error
             else:
                 return
             finally:

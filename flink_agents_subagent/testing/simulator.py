@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flink_agents_subagent.agent import Agent
-from flink_agents_subagent.errors import AgentError, ContextMisuseError, SimulationError
+from flink_agents_subagent.errors import ActionError, AgentError, ContextMisuseError, SimulationError
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import SourceInput
 from flink_agents_subagent.testing.job import LocalInput, calls_of, make_job, memory_of, outputs_of, source_of
@@ -146,10 +147,18 @@ def _failure(simulation: Simulation, error: Exception, which: str | None) -> Sim
     deaths = ", then ".join(simulation.deaths)
     when = f"with crashes ({deaths})" if deaths else "without a crash"
     again = "" if which is None else f"\nRepeat with simulate_crashes(agent, inputs, only={which!r}, ...)"
-    return SimulationError(
-        f"{when}: {type(error).__name__}: {error}\n"
+    return SimulationError(f"{when}: {type(error).__name__}: {error}\n{_hint(error)}{again}")
+
+
+def _hint(error: Exception) -> str:
+    if isinstance(error, ActionError) and isinstance(error.__cause__, TimeoutError | asyncio.TimeoutError):
+        return (
+            "Time goes by while a job is down or its store is slow, and a call that was in flight begins anew: a time-out may pass "
+            "that does not pass otherwise. Let the action deal with it, or give it more time."
+        )
+    return (
         "An action must depend on its input, memory, and the results of durable calls alone; take time, chance and ids from "
-        f"ctx.now(), ctx.random() and ctx.uuid4().{again}"
+        "ctx.now(), ctx.random() and ctx.uuid4()."
     )
 
 

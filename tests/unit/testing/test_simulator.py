@@ -275,3 +275,29 @@ def test_what_only_may_be_is_said() -> None:
     """A wrong `only` is refused [E8.2]."""
     with pytest.raises(ContextMisuseError, match="'point <n>' or 'seed <n>'"):
         simulate_crashes(_agent(call_and_count), INPUTS, only="everything")
+
+
+def _deadline_of_asyncio(call: Any) -> Any:
+    return asyncio.wait_for(call(timeout=None), 5)
+
+
+def _deadline_of_the_call(call: Any) -> Any:
+    return call(timeout=5)
+
+
+@pytest.mark.parametrize("deadline", [_deadline_of_asyncio, _deadline_of_the_call])
+def test_a_timeout_that_passes_only_while_the_job_is_down_is_told_from_chance(deadline: Callable[[Any], Any]) -> None:
+    """The advice is about time, not about determinism, which the action has; the error is the one of the job [E8.2, E3.10]."""
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        await ctx.durable_execute_async(fetch, 1)
+        await deadline(lambda timeout: ctx.durable_execute_async(_slow, timeout=timeout))
+
+    with pytest.raises(
+        SimulationError, match=r"Time goes by while a job is down or its store is slow(.|\n)*Repeat with"
+    ):
+        simulate_crashes(_agent(act), [("ada", 1)])
+
+
+async def _slow() -> None:
+    await asyncio.sleep(4)
