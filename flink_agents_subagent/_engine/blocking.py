@@ -35,11 +35,11 @@ def execute_blocking(execution: Execution, call: DurableCall) -> Any:
     blocking = _BlockingCall(execution, slot, identity)
     intent = blocking.find("i")
     if intent is not None:
-        blocking.take(intent)
+        execution.run.journal.take(intent)
     outcome = blocking.find("o")
     if outcome is not None:
         execution.core.count(metric.CALLS_REPLAYED, identity.function_id)
-        blocking.take(outcome)
+        execution.run.journal.take(outcome)
     else:
         outcome = blocking.make(call, was_intended=intent is not None)
     delivered = outcome_of(execution.core, outcome, blocking)
@@ -97,11 +97,6 @@ class _BlockingCall:
         ended_ms = self._core.ports.blocking.now()
         self._core.observe(metric.MAILBOX_BLOCKED, self._identity.function_id, ended_ms - started_ms)
         return outcome
-
-    def take(self, record: Record) -> None:
-        """Note that the action has the record, so that its turn of delivery is skipped (decision 0001)."""
-        record.is_taken = True
-        self._run.journal.move_clock(record.time_ms)
 
     def _invoke(self, function: Callable[[], Any]) -> Record:
         core = self._core

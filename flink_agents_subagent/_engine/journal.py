@@ -49,7 +49,8 @@ class Journal:
     @property
     def is_replaying(self) -> bool:
         """Whether a recorded fact is still to be delivered."""
-        return bool(self.replay) and not all(record.is_taken for record in self.replay)
+        self._drop_taken()
+        return bool(self.replay)
 
     def append(self, record: Record) -> None:
         """Number a record and put it behind all others."""
@@ -69,10 +70,17 @@ class Journal:
 
     def find(self, kind: Kind, execution: int, slot: int) -> Record | None:
         """Return an undelivered record of this kind for a slot, None when there is none."""
+        self._drop_taken()
         for record in self.replay:
             if record.execution == execution and record.slot == slot and record.kind == kind:
                 return record
         return None
+
+    def _drop_taken(self) -> None:
+        """Pass over the records whose turn of delivery is skipped: a `def` action of many calls must not look at all of them each time."""
+        replay = self.replay
+        while replay and replay[0].is_taken:
+            replay.popleft()
 
     def discard_from(self, number: int) -> None:
         """Forget every replayed record from this number on (E3.7)."""

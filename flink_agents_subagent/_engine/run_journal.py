@@ -141,7 +141,7 @@ class RunJournal:
     @property
     def is_doubtful(self) -> bool:
         """Whether the run has an identical input's journal, for all that is known: it has used no record of it yet."""
-        return self._doubtful is not None and not any(record.is_taken for record in self.need().replay)
+        return self._doubtful is not None
 
     def give_back(self) -> None:
         """Let the journal wait for another input after all: this one began its run anew, and needs none (decision 0002)."""
@@ -180,6 +180,13 @@ class RunJournal:
         number = self._number(record)
         self._core.commit(self._run, self._core.make_append(self._run.key, number, record, name), name)
         record.is_acknowledged = True
+        record.is_taken = True
+        self.move_clock(record.time_ms)
+
+    def take(self, record: Record) -> None:
+        """Give a replayed record to a `def` action; its turn of delivery is skipped (decision 0001)."""
+        if self._doubtful is not None:
+            self._trust()
         record.is_taken = True
         self.move_clock(record.time_ms)
 
