@@ -50,6 +50,7 @@ class RunEntry:
     run_number: int | None
     input_fingerprint: bytes | None
     records: list[Record]
+    """The flag `is_acknowledged` tells whether the store is known to have it."""
     markers: list[tuple[int, str]]
     reads: Mapping[str, bytes | None]
     executions: list[ExecutionEntry]
@@ -150,6 +151,7 @@ class _Writer:
             "number": run.run_number,
             "fingerprint": None if run.input_fingerprint is None else run.input_fingerprint.hex(),
             "records": self.records(run.records),
+            "unacknowledged": sum(not record.is_acknowledged for record in run.records),
             "markers": run.markers,
             "reads": [[path, self.optional(data)] for path, data in run.reads.items()],
             "executions": [
@@ -205,7 +207,7 @@ class _Reader:
             started_ms=run["started"],
             run_number=run["number"],
             input_fingerprint=None if fingerprint is None else bytes.fromhex(fingerprint),
-            records=self.records(run["records"]),
+            records=self._records_of(run),
             markers=[(execution, change_id) for execution, change_id in run["markers"]],
             reads={path: self.optional(frame) for path, frame in run["reads"]},
             executions=[
@@ -213,6 +215,13 @@ class _Reader:
                 for action, is_finished, outputs, log in run["executions"]
             ],
         )
+
+    def _records_of(self, run: dict[str, Any]) -> list[Record]:
+        records = self.records(run["records"])
+        # They are acknowledged in order.
+        for record in records[len(records) - run["unacknowledged"] :]:
+            record.is_acknowledged = False
+        return records
 
     def visit(self, visit: list[Any]) -> VisitLog:
         step, events, short_term, sensory = visit

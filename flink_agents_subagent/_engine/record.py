@@ -85,6 +85,7 @@ class Record:
             markers=self.markers,
             discards_from=self.discards_from,
             number=self.number,
+            is_acknowledged=self.is_acknowledged,
         )
 
 

@@ -52,6 +52,9 @@ class Restorer:
     ) -> None:
         run = entry.run
         if run is not None and run.run_number == run_number:
+            # Records of a run are durable in order: what is behind the barrier proves that those before it are.
+            for record in run.records:
+                record.is_acknowledged = True
             run.records = _continued(run.records, run_number, tail)
             return
         known = journals.get(run_number)

@@ -159,8 +159,8 @@ class Run:
         )
 
     def _kept(self, record: Record) -> Record:
-        """Return a record as the checkpoint keeps it: values that only a finished execution got are not needed."""
-        if record.kind != "r" and record.number and self._executions[record.execution].is_done:
+        """Return a record as the checkpoint keeps it: what only a finished execution got is not needed, once the store has it."""
+        if record.kind != "r" and record.is_acknowledged and self._executions[record.execution].is_done:
             return record.stub()
         return record
 

@@ -5,7 +5,7 @@ Numbers and times records and hands them to the store; must not know what execut
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,7 @@ class RunJournal:
         self._fingerprint = entry.input_fingerprint
         if entry.run_number is not None:
             self.records = Journal(entry.run_number, entry.records, entry.markers)
+            self._append_again(entry.records)
 
     @property
     def number_text(self) -> str:
@@ -189,6 +190,15 @@ class RunJournal:
             self._trust()
         record.is_taken = True
         self.move_clock(record.time_ms)
+
+    def _append_again(self, records: Sequence[Record]) -> None:
+        """Hand to the store what it may never have got: a gap there would cut off what follows, for who restores an older checkpoint."""
+        for record in records:
+            if not record.is_acknowledged:
+                append = self._core.make_append(
+                    self._run.key, self.need().run_number, record, lambda: "a replayed record"
+                )
+                self._core.append(self._run, append, record)
 
     def next_record(self) -> Record | None:
         """Take the record whose turn of delivery has come: replayed ones first, then those that the store acknowledged."""
