@@ -159,7 +159,7 @@ class ExecutionLoop(RefusingLoop):
         previous = asyncio._get_running_loop()
         hooks = sys.get_asyncgen_hooks()
         asyncio._set_running_loop(self)
-        sys.set_asyncgen_hooks(firstiter=self._keep_generator, finalizer=None)
+        sys.set_asyncgen_hooks(self._keep_generator, None)
         self._is_running = True
         try:
             self._drain()

@@ -1,6 +1,6 @@
 """The background asyncio loop on which coroutine calls run. Owns its thread's life; must not know the engine.
 
-The thread is made by Java. Work is handed over in bursts, with one wake-up of the loop for each burst.
+The thread is made by Java. Work is handed over in bursts: waking the loop costs both threads more than what is handed over.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from flink_agents_subagent.errors import BridgeError
 
 __all__ = ["BackgroundLoop"]
 
+_LINGER_SECONDS = 0.001
+"""After a burst the loop looks for the next one by itself, once; what is posted until then waits that long at most."""
 _START_SECONDS = 60.0
 _STOP_SECONDS = 0.3
 """How long cancelled coroutines may take to end when the operator closes."""
@@ -29,7 +31,9 @@ class BackgroundLoop:
         self._is_stopped = False
         self._lock = threading.Lock()
         self._inbox: deque[Callable[[], None]] = deque()
-        self._is_woken = False
+        self._is_awake = False
+        """Whether the loop is going to look into the inbox without being woken."""
+        self._linger: asyncio.TimerHandle | None = None
 
     def run(self) -> None:
         """Run the loop until `stop`; raises what stopped it otherwise.
@@ -58,12 +62,12 @@ class BackgroundLoop:
         self._inbox.append(step)
 
     def flush(self) -> None:
-        """Wake the loop once for everything posted since the last time.
+        """Wake the loop for what was posted, unless it is awake.
 
         Thread: task thread.
         """
-        if self._inbox and not self._is_woken and self._loop is not None:
-            self._is_woken = True
+        if self._inbox and not self._is_awake and self._loop is not None:
+            self._is_awake = True
             self._loop.call_soon_threadsafe(self._take_inbox)
 
     def wait_until_running(self) -> None:
@@ -102,8 +106,15 @@ class BackgroundLoop:
                 self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _take_inbox(self) -> None:
-        # Before the inbox is emptied: a step posted from here on gets a wake-up of its own.
-        self._is_woken = False
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        # Before the inbox is looked at: a step posted from here on makes a wake-up of its own.
+        self._is_awake = False
+        if not self._inbox:
+            return
+        self._is_awake = True
+        self._linger = asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._take_inbox)
         while self._inbox:
             self._inbox.popleft()()
 

@@ -57,6 +57,53 @@ def test_a_step_posted_while_steps_run_is_not_lost(background: BackgroundLoop) -
     assert done.wait(30)
 
 
+def test_a_step_posted_behind_a_burst_needs_no_wake_up(
+    background: BackgroundLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop looks for the next burst by itself, and is woken again once it has found none [PF2]."""
+    loop = background._loop
+    assert loop is not None
+    wake_ups: list[object] = []
+    wake = loop.call_soon_threadsafe
+    monkeypatch.setattr(loop, "call_soon_threadsafe", lambda step: wake_ups.append(step) or wake(step))
+    done, slept = threading.Event(), threading.Event()
+
+    def burst() -> None:
+        # On the loop's own thread, so that nothing comes between.
+        background.post(done.set)
+        background.flush()
+
+    background.post(burst)
+    background.flush()
+    assert done.wait(30)
+    assert len(wake_ups) == 1
+
+    while background._is_awake:
+        slept.wait(0.001)
+    background.post(slept.set)
+    background.flush()
+    assert slept.wait(30)
+    assert len(wake_ups) == 2
+
+
+def test_a_step_that_fails_does_not_keep_later_ones(background: BackgroundLoop) -> None:
+    """What is posted behind it runs all the same [PF5]."""
+    done = threading.Event()
+
+    def fail() -> None:
+        raise ValueError("a step")
+
+    loop = background._loop
+    assert loop is not None
+    loop.set_exception_handler(lambda _, context: None)
+
+    background.post(fail)
+    background.post(done.set)
+    background.flush()
+
+    assert done.wait(30)
+
+
 def test_a_coroutine_is_run_and_waited_for(background: BackgroundLoop) -> None:
     """`run_and_wait` returns when the coroutine has ended, and raises what it raises [R3]."""
     ran: list[str] = []
