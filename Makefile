@@ -14,7 +14,7 @@ JAVA_SOURCES := java-bridge/pom.xml $(shell find java-bridge/src/main 2>/dev/nul
 export MAVEN ?= mvn
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help demo test check bench simulate jar format clean
+.PHONY: help demo test check bench broker simulate jar format clean
 
 help: ## List the targets
 	@echo "make <target>, where the target is one of"
@@ -34,6 +34,9 @@ check: $(INSTALLED) ## Check format, lint, types, imports and the Java build
 bench: $(INSTALLED) $(JAR) ## Run the benchmarks and print one table
 	@$(PY) -m bench
 
+broker: $(INSTALLED) ## Run a Kafka broker until Ctrl-C
+	@$(PY) -m e2e.harness.broker
+
 simulate: $(INSTALLED) ## Run the crash simulations with many more generated agents
 	@$(PY) -m pytest tests/simulation --hypothesis-profile=thorough --timeout=0
 
@@ -47,7 +50,7 @@ format: $(INSTALLED) ## Format the Python and the Java sources
 	@scripts/step.sh java-format "Formatting the Java sources" $(MAVEN) -B -ntp -f java-bridge/pom.xml spotless:apply
 
 clean: ## Remove what was built, the virtual environment included
-	rm -rf $(VENV) $(WORK) java-bridge/target $(dir $(JAR)) dist build
+	rm -rf $(VENV) $(WORK) java-bridge/target e2e/broker/target $(dir $(JAR)) dist build
 	find . -name __pycache__ -type d -not -path './.*' -prune -exec rm -rf {} +
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage
 

@@ -6,7 +6,7 @@ import difflib
 import enum
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -59,9 +59,10 @@ def _flag(name: str, text: str) -> Option:
 _TABLE = (
     _choice(
         "action-state-store",
-        ("embedded", "memory"),
+        ("embedded", "kafka", "memory"),
         "Where the outcomes of durable calls are kept. `embedded`: files in `store.embedded.dir`, which every "
-        "TaskManager of the job must reach. `memory`: nowhere; every call is repeated after a failure.",
+        "TaskManager of the job must reach. `kafka`: a topic at `store.kafka.bootstrap-servers`. `memory`: nowhere; "
+        "every call is repeated after a failure.",
     ),
     _count("call-threads", 64, "Threads per subtask for blocking durable calls."),
     Option(
@@ -135,6 +136,44 @@ _TABLE = (
         "Folder of the embedded store, on a disk that outlives the TaskManager. Without it "
         "`flink-agents-subagent-store` in the temporary folder of the TaskManager's Java (`java.io.tmpdir`).",
     ),
+    Option(
+        "store.kafka.bootstrap-servers",
+        OptionKind.TEXT,
+        None,
+        "Addresses of Kafka brokers, as in `broker-1:9092,broker-2:9092`; needed for `action-state-store: kafka`.",
+    ),
+    _count(
+        "store.kafka.partitions",
+        32,
+        "Partitions of a topic that the store creates. More than the job's max parallelism are of no use.",
+    ),
+    Option(
+        "store.kafka.properties.*",
+        OptionKind.TEXT,
+        None,
+        "Any property of the Kafka clients by its own name, as in `store.kafka.properties.security.protocol`. "
+        "Class names of Kafka's own stay as its documentation has them.",
+    ),
+    _count(
+        "store.kafka.replication-factor",
+        -1,
+        "Replicas of a topic that the store creates; `-1` is what the brokers are set to.",
+        minimum=-1,
+    ),
+    Option(
+        "store.kafka.topic",
+        OptionKind.TEXT,
+        None,
+        "The topic, which several jobs may share; the store then deletes nothing, so that its `retention.ms` has to be "
+        "longer than a job can be down. Without it each operator has a topic "
+        "`<prefix>.<job identifier>.<operator uid>` for itself, from which the store deletes what no checkpoint needs.",
+    ),
+    Option(
+        "store.kafka.topic-prefix",
+        OptionKind.TEXT,
+        "flink-agents-subagent",
+        "Begins the names of the topics that operators have for themselves.",
+    ),
     _choice(
         "store.on-corrupt",
         ("fail", "skip"),
@@ -144,6 +183,9 @@ _TABLE = (
 )
 
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _TABLE}
+"""By name. A name that ends in `.*` stands for all options that begin alike."""
+
+_ANY = "*"
 
 
 def parse_option(name: str, value: Any) -> OptionValue:
@@ -157,7 +199,7 @@ def parse_option(name: str, value: Any) -> OptionValue:
     Raises:
         DefinitionError: The option does not exist (the nearest ones are named), or it cannot have this value.
     """
-    option = OPTIONS.get(name)
+    option = _find(name)
     if option is None:
         near = difflib.get_close_matches(name, OPTIONS, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "docs/options.md lists them all"
@@ -166,13 +208,15 @@ def parse_option(name: str, value: Any) -> OptionValue:
 
 
 def resolve_options(given: Mapping[str, Any]) -> dict[str, OptionValue]:
-    """Return every option with its value, those not in `given` with their default.
+    """Return every option with its value, those not in `given` with their default; of a family (`.*`) those given.
 
     Raises:
         DefinitionError: As `parse_option`.
     """
     resolved: dict[str, OptionValue] = {
-        name: None if option.default is None else parse_option(name, option.default) for name, option in OPTIONS.items()
+        name: None if option.default is None else parse_option(name, option.default)
+        for name, option in OPTIONS.items()
+        if not name.endswith(_ANY)
     }
     resolved.update((name, parse_option(name, value)) for name, value in given.items())
     return resolved
@@ -196,12 +240,23 @@ def render_options() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _find(name: str) -> Option | None:
+    """Return the option of this name, or the family that it belongs to under its name."""
+    if name.endswith(_ANY):
+        return None
+    for family in (option for option in _TABLE if option.name.endswith(_ANY)):
+        prefix = family.name.removesuffix(_ANY)
+        if name.startswith(prefix) and name != prefix:
+            return replace(family, name=name)
+    return OPTIONS.get(name)
+
+
 def _refuse(option: Option, value: Any, wanted: str) -> DefinitionError:
     return DefinitionError(f"option {option.name!r} cannot be {value!r}; give {wanted}")
 
 
 def _parse_count(option: Option, value: Any) -> int:
-    if isinstance(value, str) and re.fullmatch(r"\s*\d[\d_]*\s*", value):
+    if isinstance(value, str) and re.fullmatch(r"\s*-?\d[\d_]*\s*", value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < option.minimum:
         raise _refuse(option, value, f"a whole number of at least {option.minimum}")

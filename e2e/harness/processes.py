@@ -76,6 +76,14 @@ class ManagedProcess:
         """Ask the process, and what it started, to end; `wait` tells when it did."""
         self._signal(signal.SIGTERM)
 
+    def pause(self) -> None:
+        """Stop the process, and what it started, in their tracks, until `resume`; `kill` works all the same."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let the process go on."""
+        self._signal(signal.SIGCONT)
+
     def wait(self, within_s: float) -> int:
         """Return the exit status; raises `HarnessError` when the process still runs after `within_s`."""
         with suppress(subprocess.TimeoutExpired):

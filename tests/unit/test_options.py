@@ -30,6 +30,8 @@ _DOCS = Path(__file__).parents[2] / "docs" / "options.md"
         ("log-keys", False, False),
         ("on-action-error", "dead-letter", "dead-letter"),
         ("store.embedded.dir", "/data/store", "/data/store"),
+        ("store.kafka.replication-factor", "-1", -1),
+        ("store.kafka.properties.security.protocol", "SASL_SSL", "SASL_SSL"),
     ],
 )
 def test_values_are_parsed(name: str, value: Any, parsed: Any) -> None:
@@ -53,6 +55,8 @@ def test_values_are_parsed(name: str, value: Any, parsed: Any) -> None:
         ("log-keys", "yes", "true or false"),
         ("on-action-error", "deadletter", "give 'dead-letter'"),
         ("on-action-error", "ignore", "one of 'fail', 'dead-letter'"),
+        ("store.kafka.replication-factor", "-2", "at least -1"),
+        ("store.kafka.properties.linger.ms", 5, "a text"),
         ("job-identifier", " ", "not blank"),
         ("job-identifier", None, "not blank"),
     ],
@@ -75,12 +79,22 @@ def test_resolving_gives_every_option() -> None:
     """Neither half keeps defaults of its own, so that every option has a value or an explicit none."""
     resolved = resolve_options({"call-threads": "3"})
 
-    assert resolved.keys() == OPTIONS.keys()
+    assert resolved.keys() == OPTIONS.keys() - {"store.kafka.properties.*"}
     assert (resolved["call-threads"], resolved["job-identifier"], resolved["replay.unclaimed-retention"]) == (
         3,
         None,
         3_600_000,
     )
+
+
+def test_a_family_of_options_takes_any_name_of_it() -> None:
+    """Properties of the Kafka clients are options by their own names; the family itself is none [S2.1]."""
+    resolved = resolve_options({"store.kafka.properties.linger.ms": "5"})
+
+    assert resolved["store.kafka.properties.linger.ms"] == "5"
+    for name in ("store.kafka.properties.", "store.kafka.properties.*"):
+        with pytest.raises(DefinitionError, match="there is no option"):
+            parse_option(name, "5")
 
 
 def test_the_table_is_sorted_and_sound() -> None:

@@ -83,6 +83,7 @@ final class AgentTask implements AutoCloseable {
                 parts.settings.text("operator-uid"),
                 parts.settings.text("submission-id"),
                 parts.keyGroups,
+                parts.maxParallelism,
                 parts.restored));
         storeId = tail.storeId();
         for (JournalRecord found : tail.records()) {
@@ -127,7 +128,7 @@ final class AgentTask implements AutoCloseable {
     void snapshot(long checkpointId, boolean isSavepoint) throws Exception {
         ensureStarted();
         enter(EntryPoint.SNAPSHOT, instance, now());
-        Map<Integer, StorePosition> positions = store.positions();
+        Map<Integer, StorePosition> positions = store.positions(checkpointId);
         parts.positions.write(
                 new CheckpointedPositions.Element(parts.settings.text("job-identifier"), storeId, positions));
         if (!isSavepoint) {

@@ -51,9 +51,13 @@ public interface ActionStateStore extends AutoCloseable {
     @OnMailboxThread
     CompletableFuture<Void> append(List<JournalRecord> batch);
 
-    /** Returns for each opened key group the position behind everything appended so far, acknowledged or not. */
+    /**
+     * Returns for each opened key group the position behind everything appended so far, acknowledged or not.
+     *
+     * @param checkpointId the checkpoint or savepoint that will hold the positions
+     */
     @OnMailboxThread
-    Map<Integer, StorePosition> positions();
+    Map<Integer, StorePosition> positions(long checkpointId);
 
     /**
      * Allows the store to delete what lies before these positions, since the checkpoint is complete.

@@ -25,11 +25,29 @@ final class Damage {
     private static final Logger LOG = LoggerFactory.getLogger(Damage.class);
     private static final int NAMED = 5;
 
+    private final String store;
+    private final String repair;
     private final List<String> places = new ArrayList<>();
+
+    /**
+     * Begins with nothing damaged.
+     *
+     * @param store what is read, as a message names it
+     * @param repair how records may be brought back, ending in "or "; empty when they cannot
+     */
+    Damage(String store, String repair) {
+        this.store = store;
+        this.repair = repair;
+    }
 
     /** Sets a place aside. */
     void add(SegmentFile segment, int from, int to, String what) {
-        places.add(segment.file() + ", bytes " + from + " to " + to + " (" + what + ")");
+        add(segment.file() + ", bytes " + from + " to " + to, what);
+    }
+
+    /** Sets a place aside. */
+    void add(String address, String what) {
+        places.add(address + " (" + what + ")");
     }
 
     long count() {
@@ -50,13 +68,13 @@ final class Damage {
         if (onCorrupt == OnCorrupt.FAIL) {
             throw new StoreException(
                     ErrorCode.STORE_CORRUPT,
-                    "The embedded store holds records that cannot be read: " + named + ". Bring the files back from a"
-                            + " backup, or set store.on-corrupt: skip; the runs concerned then repeat their calls from"
-                            + " there on");
+                    store + " holds records that cannot be read: " + named + ". To go on, " + repair
+                            + "set store.on-corrupt: skip; the runs concerned then repeat their calls from there on");
         }
         LOG.warn(
-                "The embedded store set aside {} places that cannot be read (store.on-corrupt: skip); the runs concerned"
-                        + " repeat their calls from there on: {}",
+                "{}: set aside {} places that cannot be read (store.on-corrupt: skip); the runs concerned repeat their"
+                        + " calls from there on: {}",
+                store,
                 places.size(),
                 named);
     }

@@ -59,7 +59,7 @@ public final class EmbeddedActionStateStore implements ActionStateStore {
     }
 
     @Override
-    public Map<Integer, StorePosition> positions() {
+    public Map<Integer, StorePosition> positions(long checkpointId) {
         return opened().positions();
     }
 

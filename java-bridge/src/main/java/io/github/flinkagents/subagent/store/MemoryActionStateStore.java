@@ -59,7 +59,7 @@ public final class MemoryActionStateStore implements ActionStateStore {
     }
 
     @Override
-    public Map<Integer, StorePosition> positions() {
+    public Map<Integer, StorePosition> positions(long checkpointId) {
         return opened().keyGroups().stream()
                 .boxed()
                 .collect(Collectors.toMap(Function.identity(), keyGroup -> NOWHERE));

@@ -25,15 +25,25 @@ import java.util.Objects;
  * @param operatorUid names the operator
  * @param submissionId the submission that this attempt belongs to
  * @param keyGroups the key groups of the subtask
+ * @param maxParallelism how many key groups there are in all; the same for every attempt of a job
  * @param restored where a restored checkpoint ends, or {@link Restored#NONE} for a fresh start
  */
 public record StoreOpening(
-        String jobIdentifier, String operatorUid, String submissionId, KeyGroups keyGroups, Restored restored) {
+        String jobIdentifier,
+        String operatorUid,
+        String submissionId,
+        KeyGroups keyGroups,
+        int maxParallelism,
+        Restored restored) {
     public StoreOpening {
         Objects.requireNonNull(jobIdentifier, "jobIdentifier");
         Objects.requireNonNull(operatorUid, "operatorUid");
         Objects.requireNonNull(submissionId, "submissionId");
         Objects.requireNonNull(keyGroups, "keyGroups");
+        if (keyGroups.last() >= maxParallelism) {
+            throw new IllegalArgumentException("Key groups " + keyGroups + " of operator " + operatorUid
+                    + " go beyond its max parallelism " + maxParallelism);
+        }
         if (restored.isRestore()) {
             keyGroups.stream()
                     .filter(keyGroup -> !restored.positions().containsKey(keyGroup))

@@ -19,6 +19,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The options that choose and set up a store, resolved.
@@ -28,15 +29,23 @@ import java.util.Map;
  * @param onCorrupt what an unreadable record does ({@code store.on-corrupt})
  * @param allowLostTail whether a restore may go on without records that are gone ({@code store.allow-lost-tail})
  * @param retainedCheckpoints for {@link RetainedCheckpoints} ({@code store.retained-checkpoints})
+ * @param kafka the options of the Kafka store, or null when another one is chosen
  */
 public record StoreSettings(
-        Kind kind, Path embeddedDir, OnCorrupt onCorrupt, boolean allowLostTail, int retainedCheckpoints) {
+        Kind kind,
+        Path embeddedDir,
+        OnCorrupt onCorrupt,
+        boolean allowLostTail,
+        int retainedCheckpoints,
+        @Nullable KafkaSettings kafka) {
     private static final String DEFAULT_FOLDER = "flink-agents-subagent-store";
 
     /** The stores. */
     public enum Kind {
         /** {@link EmbeddedActionStateStore}. */
         EMBEDDED,
+        /** {@link KafkaActionStateStore}. */
+        KAFKA,
         /** {@link MemoryActionStateStore}. */
         MEMORY
     }
@@ -48,18 +57,21 @@ public record StoreSettings(
      * @throws IllegalArgumentException when an option is missing or has another value than it can have
      */
     public static StoreSettings of(Map<String, ? extends @Nullable Object> options) {
+        Kind kind = choice(Kind.class, "action-state-store", options);
         return new StoreSettings(
-                choice(Kind.class, "action-state-store", options),
+                kind,
                 directory(options.get("store.embedded.dir")),
                 choice(OnCorrupt.class, "store.on-corrupt", options),
                 Boolean.parseBoolean(required("store.allow-lost-tail", options)),
-                Integer.parseInt(required("store.retained-checkpoints", options)));
+                Integer.parseInt(required("store.retained-checkpoints", options)),
+                kind == Kind.KAFKA ? KafkaSettings.of(options) : null);
     }
 
     /** Makes the chosen store; it is not open yet. */
     public ActionStateStore create() {
         return switch (kind) {
             case EMBEDDED -> new EmbeddedActionStateStore(this);
+            case KAFKA -> new KafkaActionStateStore(this, Objects.requireNonNull(kafka, "kafka"));
             case MEMORY -> new MemoryActionStateStore();
         };
     }
@@ -75,7 +87,7 @@ public record StoreSettings(
         }
     }
 
-    private static String required(String name, Map<String, ? extends @Nullable Object> options) {
+    static String required(String name, Map<String, ? extends @Nullable Object> options) {
         Object value = options.get(name);
         if (value == null) {
             throw new IllegalArgumentException("option '" + name + "' is missing from the settings of the operator;"

@@ -35,7 +35,7 @@ final class TailReader {
     StoreTail read(String storeId) throws IOException, StoreException {
         FenceView view = fences.view();
         requireComplete(plan.missing(view));
-        Damage damage = new Damage();
+        Damage damage = new Damage("The embedded store", "bring the files back from a backup, or ");
         JournalAssembly journals = new JournalAssembly();
         for (LogSlice slice : plan.slices(view)) {
             read(slice, damage, journals);

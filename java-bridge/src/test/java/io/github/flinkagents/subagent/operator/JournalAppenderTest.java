@@ -140,7 +140,7 @@ class JournalAppenderTest {
         }
 
         @Override
-        public Map<Integer, StorePosition> positions() {
+        public Map<Integer, StorePosition> positions(long checkpointId) {
             return Map.of();
         }
 

@@ -128,7 +128,7 @@ abstract class ActionStateStoreContract extends TakeOverContract {
     /** Positions are given for exactly the opened key groups [E4.3]. */
     @Test
     void positions_areThoseOfTheOpenedKeyGroups() throws StoreException {
-        assertThat(open("sub", UPPER, FRESH).store().positions().keySet())
+        assertThat(open("sub", UPPER, FRESH).store().positions(1).keySet())
                 .containsExactlyInAnyOrderElementsOf(UPPER.stream().boxed().toList());
     }
 

@@ -102,7 +102,7 @@ class RandomHistoryTest {
             retained.removeFirst();
         }
         for (Subtask subtask : running) {
-            subtask.checkpoints.snapshotTaken(id, subtask.attempt.store().positions());
+            subtask.checkpoints.snapshotTaken(id, subtask.attempt.store().positions(id));
             subtask.checkpoints
                     .checkpointCompleted(id)
                     .ifPresent(oldest -> subtask.attempt.store().release(id, oldest));
@@ -133,7 +133,7 @@ class RandomHistoryTest {
     private void appendByZombie(Random random) {
         if (!zombies.isEmpty()) {
             StoreAttempt zombie = zombies.get(random.nextInt(zombies.size()));
-            int keyGroup = zombie.store().positions().keySet().iterator().next();
+            int keyGroup = zombie.store().positions(1).keySet().iterator().next();
             assertThat(zombie.append(StoreAttempt.record(keyGroup, 1, 1 + numbers.getOrDefault(keyGroup, 0), "zombie")))
                     .failsWithin(StoreTesting.DEADLINE);
         }

@@ -44,7 +44,7 @@ final class StoreAttempt implements AutoCloseable {
 
     /** An opening of the job that most tests use. */
     static StoreOpening opening(String submission, KeyGroups keyGroups, StoreOpening.Restored restored) {
-        return new StoreOpening("job", "agent-x", submission, keyGroups, restored);
+        return new StoreOpening("job", "agent-x", submission, keyGroups, 128, restored);
     }
 
     static JournalRecord record(int keyGroup, long run, int number) {
@@ -80,14 +80,24 @@ final class StoreAttempt implements AutoCloseable {
 
     /** What a checkpoint taken now would keep. */
     StoreOpening.Restored checkpoint() {
-        return new StoreOpening.Restored(tail.storeId(), store.positions());
+        return checkpoint(1);
+    }
+
+    /** What the checkpoint of this number, taken now, would keep. */
+    StoreOpening.Restored checkpoint(long checkpointId) {
+        return new StoreOpening.Restored(tail.storeId(), store.positions(checkpointId));
     }
 
     /** One checkpoint of several subtasks. */
     static StoreOpening.Restored checkpoint(StoreAttempt... subtasks) {
+        return checkpoint(1, subtasks);
+    }
+
+    /** The checkpoint of this number of several subtasks. */
+    static StoreOpening.Restored checkpoint(long checkpointId, StoreAttempt... subtasks) {
         Map<Integer, StorePosition> positions = new HashMap<>();
         for (StoreAttempt subtask : subtasks) {
-            positions.putAll(subtask.store.positions());
+            positions.putAll(subtask.store.positions(checkpointId));
         }
         return new StoreOpening.Restored(subtasks[0].tail.storeId(), positions);
     }

@@ -72,7 +72,7 @@ class StoreFormatTest {
                 SegmentFile.at(folder, base).file(),
                 HEX.parseHex(vector.expect().get("segment").asText()));
         Fence fence = new Fence(1, vector.given().get("writer").asText(), "sub", "sub", new KeyGroups(0, 127));
-        Damage damage = new Damage();
+        Damage damage = new Damage("The embedded store", "");
         List<JournalRecord> read = new ArrayList<>();
 
         new LogReader(folder, fence, damage).read(base, Long.MAX_VALUE, (record, start, end) -> read.add(record));

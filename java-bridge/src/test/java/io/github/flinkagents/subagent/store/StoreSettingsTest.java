@@ -43,7 +43,7 @@ class StoreSettingsTest {
 
         assertThat(StoreSettings.of(options))
                 .isEqualTo(new StoreSettings(
-                        StoreSettings.Kind.EMBEDDED, Path.of("/data/store"), OnCorrupt.SKIP, true, 3));
+                        StoreSettings.Kind.EMBEDDED, Path.of("/data/store"), OnCorrupt.SKIP, true, 3, null));
     }
 
     /** Without a folder the store is in Java's temporary folder [S3.1]. */

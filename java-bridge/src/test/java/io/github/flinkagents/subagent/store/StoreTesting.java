@@ -15,6 +15,12 @@ package io.github.flinkagents.subagent.store;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** What the store tests share. */
 final class StoreTesting {
@@ -24,15 +30,15 @@ final class StoreTesting {
     private StoreTesting() {}
 
     static StoreSettings embedded(Path folder) {
-        return new StoreSettings(StoreSettings.Kind.EMBEDDED, folder, OnCorrupt.FAIL, false, 2);
+        return new StoreSettings(StoreSettings.Kind.EMBEDDED, folder, OnCorrupt.FAIL, false, 2, null);
     }
 
     static StoreSettings skippingCorrupt(Path folder) {
-        return new StoreSettings(StoreSettings.Kind.EMBEDDED, folder, OnCorrupt.SKIP, false, 2);
+        return new StoreSettings(StoreSettings.Kind.EMBEDDED, folder, OnCorrupt.SKIP, false, 2, null);
     }
 
     static StoreSettings allowingLostTail(Path folder) {
-        return new StoreSettings(StoreSettings.Kind.EMBEDDED, folder, OnCorrupt.FAIL, true, 2);
+        return new StoreSettings(StoreSettings.Kind.EMBEDDED, folder, OnCorrupt.FAIL, true, 2, null);
     }
 
     /** Segments so small that each holds few records, on the real file system. */
@@ -43,5 +49,13 @@ final class StoreTesting {
     /** The folder of the operator that {@link StoreAttempt#opening} names. */
     static Path operatorFolder(Path folder) {
         return folder.resolve("job").resolve("agent-x");
+    }
+
+    /** What an append failed with. */
+    static StoreException failureOf(CompletableFuture<Void> append) {
+        ExecutionException failure = catchThrowableOfType(
+                ExecutionException.class, () -> append.get(DEADLINE.toSeconds(), TimeUnit.SECONDS));
+        assertThat(failure).hasCauseInstanceOf(StoreException.class);
+        return (StoreException) failure.getCause();
     }
 }

@@ -106,7 +106,7 @@ abstract class TakeOverContract {
         List<JournalRecord> recorded = all.record(record(1, 1, 1), record(100, 1, 1));
         StoreAttempt upper = open("sub", UPPER, start);
         Map<Integer, StorePosition> mixed = new HashMap<>(start.positions());
-        mixed.putAll(upper.store().positions());
+        mixed.putAll(upper.store().positions(1));
 
         assertThat(open("sub", ALL, new StoreOpening.Restored(start.storeId(), mixed))
                         .tail())
@@ -184,11 +184,11 @@ abstract class TakeOverContract {
     @ParameterizedTest
     @CsvSource({"job,agent-y", "job2,agent-x", "JOB,agent-x", "job/agent-x,''", "..,job", "'',''", "job%2fagent-x,''"})
     void namespaces_areApart(String job, String uid) throws StoreException {
-        StoreAttempt other = open(new StoreOpening(job, uid, "sub", ALL, FRESH));
+        StoreAttempt other = open(new StoreOpening(job, uid, "sub", ALL, 128, FRESH));
         List<JournalRecord> recorded = other.record(record(5, 1, 1));
 
         assertThat(open("sub", ALL, FRESH).tail()).isEmpty();
-        assertThat(open(new StoreOpening(job, uid, "sub", ALL, FRESH)).tail()).isEqualTo(survivors(recorded));
+        assertThat(open(new StoreOpening(job, uid, "sub", ALL, 128, FRESH)).tail()).isEqualTo(survivors(recorded));
     }
 
     /** A fresh start of another submission reads nothing of earlier ones [E5.1]. */
