@@ -77,10 +77,12 @@ def attach(stream: DataStream, keying: Keying, submission: Submission, output: O
     Guarantee: inputs of one key reach the agent in the order in which the stream's operator emits them.
 
     Raises:
-        DefinitionError: The stream cannot be keyed as asked, the selector cannot be sent, or Java is too old.
+        DefinitionError: The stream cannot be keyed as asked, the selector cannot be sent, or Java is too old; or the
+            store needs checkpoints that do not overlap, and the environment allows several at a time.
     """
     environment = stream.get_execution_environment()
     check_java(java_version())
+    _refuse_overlapping_checkpoints(environment, submission.options)
     add_jar(environment)
     element = _element_of(stream, keying)
     ship_python(environment)
@@ -125,6 +127,18 @@ def dead_letters(operator: AgentOperator) -> DataStream:
     pickled = Types.PICKLED_BYTE_ARRAY().get_java_type_info()
     tag = get_gateway().jvm.org.apache.flink.util.OutputTag(_DEAD_LETTER, pickled)
     return DataStream(operator.j_stream.getSideOutput(tag))
+
+
+def _refuse_overlapping_checkpoints(
+    environment: StreamExecutionEnvironment, options: Mapping[str, OptionValue]
+) -> None:
+    # What subtasks that share a partition still need is told from the order of checkpoints (S2.5).
+    concurrent = environment.get_checkpoint_config().get_max_concurrent_checkpoints()
+    if options["action-state-store"] == "kafka" and concurrent > 1:
+        raise DefinitionError(
+            f"execution.checkpointing.max-concurrent-checkpoints is {concurrent}, but the Kafka store deletes records by the "
+            "order of checkpoints, which must not overlap; set it to 1"
+        )
 
 
 def _key(stream: DataStream, element: _Element, keying: Keying, submission: Submission) -> Any:

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(400)]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _JOB = Path(__file__).with_name("jobs") / "recorded_in_kafka.py"
-_INPUTS = 600
+_INPUTS = 500
 
 
 def _folder(parent: Path, name: str) -> Path:
@@ -32,10 +32,10 @@ def _names(effects: EffectServer, path: str) -> Counter[str]:
 
 
 def test_calls_recorded_in_kafka_survive_deaths_of_job_and_broker(tmp_path: Path) -> None:
-    """A call that another one was made after is never made again, whoever is killed with −9 [S1.1, S2.2, S2.5, S2.6, E4.3].
+    """A call that another one was made after is never made again, whoever is killed with −9 [S1.1, S2.2, S2.6, E4.3].
 
     The second call of an input begins when the first is recorded; so when the effect server has seen the second one,
-    the first must not come again, and that holds whatever a test's timing is.
+    the first must not come again, whatever the timing is.
     """
     settings = ClusterSettings(slots=2, options={"parallelism.default": "2"}, python_path=[_ROOT])
     output = tmp_path / "output"
@@ -45,25 +45,23 @@ def test_calls_recorded_in_kafka_survive_deaths_of_job_and_broker(tmp_path: Path
         FlinkCluster(_folder(tmp_path, "cluster"), settings) as cluster,
     ):
         job = cluster.submit(_JOB, str(output), effects.url, broker.address, str(_INPUTS))
-        recorded: set[str] = set()
-        for share in (0.25, 0.5):
-            wait_until(lambda share=share: effects.request_count() >= share * 2 * _INPUTS, "calls are made", 120)
-            (taskmanager,) = cluster.taskmanagers
-            cluster.kill_taskmanager(taskmanager)
-            recorded |= set(_names(effects, "second"))
-            cluster.start_taskmanager()
-            cluster.wait_until_running(job, within_s=90)
-        wait_until(lambda: effects.request_count() >= 0.75 * 2 * _INPUTS, "calls are made", 120)
+        wait_until(lambda: effects.request_count() >= 0.3 * 2 * _INPUTS, "calls are made", 120)
+        (taskmanager,) = cluster.taskmanagers
+        cluster.kill_taskmanager(taskmanager)
+        first_at_kill, recorded = _names(effects, "first"), set(_names(effects, "second"))
+        cluster.start_taskmanager()
+        cluster.wait_until_running(job, within_s=90)
+        wait_until(lambda: effects.request_count() >= 0.7 * 2 * _INPUTS, "calls are made", 120)
         broker.kill()
         broker.start()
-        cluster.wait_for_status(job, "FINISHED", within_s=200)
-
-        restored = cluster.rest.checkpoints(job).restored
+        cluster.wait_for_status(job, "FINISHED", within_s=150)
         first, second = _names(effects, "first"), _names(effects, "second")
 
-    assert restored >= 1
     assert sorted(json.loads(line)[0] for line in committed_lines(output)) == sorted(
         f"input {number}" for number in range(_INPUTS)
     )
     assert len(first) == len(second) == _INPUTS
-    assert {name: first[name] for name in recorded if first[name] > 1} == {}
+    assert recorded
+    assert {name: first[name] for name in recorded if first[name] != first_at_kill[name]} == {}
+    # The death of the job may repeat what was under way, that of the broker nothing.
+    assert {name for name in first | second if first[name] + second[name] > 2} <= set(first_at_kill)

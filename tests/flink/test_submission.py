@@ -27,6 +27,7 @@ _REFUSALS = [
     "from_list needs at least one input",
     "the outputs of agent 'echo' are already taken as pickle, not json; map that stream, or apply the agent a second time",
     "call env.set_option('on-action-error', 'dead-letter') before apply()",
+    "max-concurrent-checkpoints is 2, but the Kafka store deletes records by the order of checkpoints",
 ]
 
 

@@ -46,7 +46,7 @@ def main() -> None:
     flink = env.stream_environment
     flink.enable_checkpointing(1000)
     texts = [json.dumps({"key": f"key_{number % 17}", "name": f"input {number}"}) for number in range(int(INPUTS))]
-    outputs = env.from_datastream(paced(flink, texts, 60), key_field="key").apply(Asking())
+    outputs = env.from_datastream(paced(flink, texts, 60.0), key_field="key").apply(Asking())
     sink = FileSink.for_row_format(OUTPUT, Encoder.simple_string_encoder()).build()
     outputs.to_json_datastream().sink_to(sink)
     env.execute("recorded-in-kafka")

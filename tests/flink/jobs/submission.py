@@ -274,6 +274,14 @@ def wrong_key() -> Any:
     return _failure(environment().from_list(ORDERS, lambda order: order.number, str).apply(Echo()))
 
 
+def overlapping_checkpoints() -> AgentOutput:
+    """Return the output of an agent whose store cannot bear the environment's checkpoints."""
+    env = environment(action_state_store="kafka")
+    env.stream_environment.enable_checkpointing(1000)
+    env.stream_environment.get_checkpoint_config().set_max_concurrent_checkpoints(2)
+    return env.from_list(ORDERS, lambda order: order.user, str).apply(Echo())
+
+
 def refusals() -> Any:
     """Collect the messages of wrong submissions."""
     env = environment()
@@ -293,6 +301,7 @@ def refusals() -> Any:
         lambda: env.from_list([], lambda text: text),
         applied.to_json_datastream,
         applied.dead_letters,
+        lambda: overlapping_checkpoints().to_datastream(),
     ]
     return [_message(call) for call in wrong]
 

@@ -104,6 +104,8 @@ final class KafkaAttempt {
         List<TopicPartition> places = Arrays.stream(topic.partitionsOf(opening.keyGroups()))
                 .mapToObj(topic::at)
                 .toList();
+        // The client warns of every answer about a partition that it is not assigned.
+        clients.consumer().assign(places);
         Map<TopicPartition, Long> ends = clients.consumer().endOffsets(places);
         Map<TopicPartition, Long> begins = clients.consumer().beginningOffsets(places);
         KafkaLogReader log = new KafkaLogReader(clients.consumer(), topic, kafka);

@@ -14,6 +14,7 @@
 package io.github.flinkagents.subagent.store;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InterruptException;
@@ -26,6 +27,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
 
+import java.util.StringJoiner;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
@@ -65,12 +67,28 @@ final class KafkaFailure {
         boolean isSetUp = reason instanceof AuthorizationException
                 || reason instanceof AuthenticationException
                 || reason instanceof PolicyViolationException
+                || reason instanceof ConfigException
+                || reason.getCause() instanceof ConfigException
                 || reason instanceof InvalidReplicationFactorException;
         return isSetUp ? ErrorCode.STORE : ErrorCode.STORE_UNAVAILABLE;
     }
 
+    /** The messages of the failure and its causes: that of a client that could not be made says nothing by itself. */
+    private static String told(Throwable reason) {
+        StringJoiner told = new StringJoiner(": ");
+        String last = "";
+        for (Throwable at = reason; at != null; at = at.getCause()) {
+            String message = at.getMessage() == null ? at.getClass().getSimpleName() : at.getMessage();
+            if (!last.contains(message)) {
+                told.add(message);
+                last = message;
+            }
+        }
+        return told.toString();
+    }
+
     private static String explained(Throwable reason, KafkaSettings settings) {
-        String message = reason.getMessage() == null ? reason.getClass().getSimpleName() : reason.getMessage();
+        String message = told(reason);
         String full = message.endsWith(".") ? message : message + ".";
         if (reason instanceof AuthorizationException || reason instanceof AuthenticationException) {
             return full + rights(reason);

@@ -84,16 +84,18 @@ final class KafkaLogReader {
             if (e.getClass() != KafkaException.class) {
                 throw e;
             }
-            pass(place, sink, String.valueOf(e.getMessage()));
+            long offset = consumer.position(place);
+            sink.unreadable(offset, String.valueOf(e.getMessage()));
+            consumer.seek(place, offset + 1);
         } catch (LinkageError e) {
-            pass(place, sink, "packed in a way that the jar holds no library for: " + e.getMessage());
+            // Cannot be passed over: what the client had read of the fetch before it is lost with it.
+            throw new StoreException(
+                    ErrorCode.STORE_CORRUPT,
+                    place + " holds, at or behind offset " + consumer.position(place)
+                            + ", records packed with a library that this machine does not have. Write them with"
+                            + " compression.type lz4 or gzip",
+                    e);
         }
-    }
-
-    private void pass(TopicPartition place, Sink sink, String reason) throws StoreException {
-        long offset = consumer.position(place);
-        sink.unreadable(offset, reason);
-        consumer.seek(place, offset + 1);
     }
 
     private StoreException stuck(TopicPartition place, long position, long to) {

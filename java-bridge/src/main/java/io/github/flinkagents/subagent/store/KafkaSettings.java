@@ -61,17 +61,10 @@ record KafkaSettings(
             "transactional.id",
             "value.deserializer",
             "value.serializer");
-    /** Zstandard and Snappy need native libraries, which cannot be relocated and would meet those of the user's connector. */
-    private static final Set<String> COMPRESSIONS = Set.of("none", "gzip", "lz4");
 
     KafkaSettings {
         properties = Map.copyOf(properties);
         properties.keySet().forEach(KafkaSettings::refuseOwn);
-        String compression = properties.getOrDefault("compression.type", "none");
-        if (!COMPRESSIONS.contains(compression)) {
-            throw new IllegalArgumentException("option '" + PROPERTIES + "compression.type' cannot be '" + compression
-                    + "': the jar holds no library for it; give lz4, gzip or none");
-        }
     }
 
     /**

@@ -24,6 +24,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.UUID;
@@ -78,27 +79,34 @@ final class KafkaTailReader {
 
     private List<Found> read(int partition, long begin, long end) throws StoreException {
         KeyGroups groups = groupsOf(partition);
-        Map<Integer, KafkaPosition> own = positions.entrySet().stream()
+        Map<Integer, KafkaPosition> known = positions.entrySet().stream()
                 .filter(entry -> groups.contains(entry.getKey()))
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-        long from = begin;
-        if (!own.isEmpty()) {
-            from = own.values().stream().mapToLong(KafkaPosition::offset).min().getAsLong();
-            requireNotCut(partition, own, end);
+        LongSummaryStatistics offsets =
+                known.values().stream().mapToLong(KafkaPosition::offset).summaryStatistics();
+        if (!known.isEmpty() && offsets.getMax() > end) {
+            lost("the log of " + topic.at(partition) + " ends at offset " + end + ", the checkpoint was taken at "
+                    + offsets.getMax());
+            return List.of();
         }
-        KafkaOwnership ownership = new KafkaOwnership(this.own.lineage(), groups, own);
-        List<Found> found = read(partition, Math.min(Math.max(from, begin), end), end, ownership);
+        KafkaOwnership ownership = new KafkaOwnership(own.lineage(), groups, known);
+        long from = known.isEmpty() ? begin : Math.max(begin, offsets.getMin());
+        List<Found> found = read(partition, from, end, ownership);
+        requireComplete(partition, begin, groups, ownership);
+        if (!ownership.isOwner(own.writerId(), groups)) {
+            throw KafkaFrontier.fenced(own, topic, partition, "a later attempt took them over while this one opened");
+        }
+        return found;
+    }
+
+    private void requireComplete(int partition, long begin, KeyGroups groups, KafkaOwnership ownership)
+            throws StoreException {
         for (int keyGroup : groups.stream().toArray()) {
             if (ownership.isIncomplete(keyGroup, begin)) {
                 lost("the log of " + topic.at(partition) + " begins at offset " + begin + ", and records of key group "
                         + keyGroup + " before it are gone");
             }
         }
-        if (!ownership.isOwner(this.own.writerId(), groups)) {
-            throw KafkaFrontier.fenced(
-                    this.own, topic, partition, "a later attempt took them over while this one opened");
-        }
-        return found;
     }
 
     private List<Found> read(int partition, long from, long end, KafkaOwnership ownership) throws StoreException {
@@ -147,15 +155,6 @@ final class KafkaTailReader {
         return new KeyGroups(groups[0], groups[groups.length - 1]);
     }
 
-    private void requireNotCut(int partition, Map<Integer, KafkaPosition> own, long end) throws StoreException {
-        long highest =
-                own.values().stream().mapToLong(KafkaPosition::offset).max().getAsLong();
-        if (highest > end) {
-            lost("the log of " + topic.at(partition) + " ends at offset " + end + ", the checkpoint was taken at "
-                    + highest);
-        }
-    }
-
     private void lost(String what) throws StoreException {
         if (!settings.allowLostTail()) {
             throw new StoreException(
@@ -172,6 +171,7 @@ final class KafkaTailReader {
      * since its times never run backwards.
      */
     private static List<Found> merged(List<List<Found>> logs) {
+        /** The next record of a partition, and those behind it. */
         record Head(Found found, Iterator<Found> rest) {}
         PriorityQueue<Head> heads = new PriorityQueue<>(Comparator.comparingLong((Head head) -> head.found.timestamp())
                 .thenComparingLong(head -> head.found.sequence()));

@@ -30,13 +30,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ExecutionException;
 
 /** Finds the topic, creates it when it is missing, and refuses one that cannot keep records. A present topic is never altered. */
 final class KafkaTopicSetup {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaTopicSetup.class);
-    private static final Set<String> READABLE = Set.of("producer", "uncompressed", "none", "gzip", "lz4");
     private static final long FOREVER = -1;
 
     private final Admin admin;
@@ -126,14 +124,6 @@ final class KafkaTopicSetup {
                     "The topic '" + name + "' has cleanup.policy '" + cleanup
                             + "', which deletes records that are still"
                             + " needed. Set it to 'delete', or give another topic with store.kafka.topic");
-        }
-        String compression = config.get(TopicConfig.COMPRESSION_TYPE_CONFIG).value();
-        if (!READABLE.contains(compression)) {
-            throw new StoreException(
-                    ErrorCode.STORE,
-                    "The topic '" + name + "' has compression.type '" + compression + "', for which the jar holds no"
-                            + " library. Set it to 'producer', 'lz4' or 'gzip', or give another topic with"
-                            + " store.kafka.topic");
         }
         long limit =
                 Long.parseLong(config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());

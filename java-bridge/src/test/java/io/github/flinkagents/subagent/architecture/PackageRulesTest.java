@@ -67,6 +67,15 @@ class PackageRulesTest {
             .dependOnClassesThat()
             .resideInAPackage("pemja..");
 
+    /** Only one package talks to Kafka. */
+    @ArchTest
+    private final ArchRule kafka = noClasses()
+            .that()
+            .resideOutsideOfPackage("..subagent.store..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.apache.kafka..");
+
     /** The store knows Flink's name for key groups through the protocol, and nothing else of Flink. */
     @ArchTest
     private final ArchRule storeWithoutFlink = noClasses()

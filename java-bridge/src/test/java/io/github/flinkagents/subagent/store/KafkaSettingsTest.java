@@ -47,14 +47,6 @@ class KafkaSettingsTest {
                 .hasMessageContaining("remove the option");
     }
 
-    /** A compression for which the jar has no library is refused before anything is written [S2.3]. */
-    @Test
-    void otherCompression_isRefused() {
-        assertThatThrownBy(() -> KafkaSettings.of(KafkaTesting.with(options, "compression.type", "zstd")))
-                .hasMessageContaining("zstd")
-                .hasMessageContaining("lz4");
-    }
-
     /** Without brokers the option to set is named [S2.1]. */
     @Test
     void missingBrokers_areNamed() {

@@ -102,14 +102,18 @@ class KafkaTopicSetupITCase {
         assertThat(tools.end(topic, 0)).isZero();
     }
 
-    /** A topic that packs records in a way that the store cannot read is refused [S2.1]. */
-    @Test
-    void topicWithOtherCompression_isRefused() {
-        tools.create(topic, 1, Map.of("compression.type", "zstd"));
+    /** However a topic or the client packs records, they are read again [S2.3]. */
+    @ParameterizedTest
+    @ValueSource(strings = {"zstd", "snappy", "gzip", "lz4", "uncompressed"})
+    void anyCompression_works(String compression) throws StoreException {
+        tools.create(topic, 1, Map.of("compression.type", compression));
+        try (StoreAttempt attempt = open(options)) {
+            attempt.record(record(5, 1, 1));
+        }
 
-        assertThat(failureToOpen(options))
-                .hasMessageContaining("compression.type 'zstd'")
-                .hasMessageContaining("lz4");
+        try (StoreAttempt again = open(options)) {
+            assertThat(again.tail()).containsExactly(record(5, 1, 1));
+        }
     }
 
     /** More replicas than brokers are refused by the broker; the option is named [S2.1]. */
@@ -167,6 +171,15 @@ class KafkaTopicSetupITCase {
                 (name, value) -> value.toString().replace("job-secret", "no"));
 
         assertThat(failureToOpen(secured)).hasMessageContaining("credentials in store.kafka.properties.*");
+    }
+
+    /** A property that the client does not understand is quoted with what is wrong [S2.1]. */
+    @Test
+    void wrongProperty_isNamed() {
+        StoreException failure = failureToOpen(KafkaTesting.with(options, "linger.ms", "soon"));
+
+        assertThat(failure.code()).isEqualTo(ErrorCode.STORE);
+        assertThat(failure).hasMessageContaining("linger.ms").hasMessageContaining("soon");
     }
 
     /** Brokers that do not answer are named with their option [S2.1]. */

@@ -188,7 +188,8 @@ abstract class TakeOverContract {
         List<JournalRecord> recorded = other.record(record(5, 1, 1));
 
         assertThat(open("sub", ALL, FRESH).tail()).isEmpty();
-        assertThat(open(new StoreOpening(job, uid, "sub", ALL, 128, FRESH)).tail()).isEqualTo(survivors(recorded));
+        assertThat(open(new StoreOpening(job, uid, "sub", ALL, 128, FRESH)).tail())
+                .isEqualTo(survivors(recorded));
     }
 
     /** A fresh start of another submission reads nothing of earlier ones [E5.1]. */

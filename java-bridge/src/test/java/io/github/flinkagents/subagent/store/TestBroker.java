@@ -23,9 +23,12 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -114,6 +117,15 @@ final class TestBroker implements AutoCloseable {
 
     void resume() {
         signal("-CONT");
+    }
+
+    /** Changes a byte of what the broker holds of a partition, at the place of a text. */
+    void damage(String topic, int partition, String text) throws IOException {
+        Path segment = folder.resolve("data").resolve(topic + "-" + partition).resolve("00000000000000000000.log");
+        int place = new String(Files.readAllBytes(segment), StandardCharsets.ISO_8859_1).indexOf(text);
+        try (FileChannel channel = FileChannel.open(segment, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(new byte[] {'?'}), place);
+        }
     }
 
     /** Kills the process with -9. */
