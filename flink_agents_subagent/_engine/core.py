@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EngineCore"]
 
+_MAX_NUMBERS = 10_000
+"""Keys whose run number is known without asking keyed state."""
+
 
 class EngineCore:
     """One engine's shared state.
@@ -48,7 +51,7 @@ class EngineCore:
         "_counts",
         "_memory_written",
         "_next_seq",
-        "_numbers_written",
+        "_numbers",
         "_values",
         "agent",
         "awaiting",
@@ -89,7 +92,8 @@ class EngineCore:
         self._next_seq = 1
         # What the host has not performed yet must be visible to reads of the same command.
         self._memory_written: dict[bytes, dict[str, bytes | None]] = {}
-        self._numbers_written: dict[bytes, int] = {}
+        self._numbers: dict[bytes, int] = {}
+        """Run numbers of some keys: what keyed state says once all effects are performed. Only the engine changes it."""
 
     # Time
 
@@ -142,8 +146,8 @@ class EngineCore:
         effects, self.effects = self.effects, []
         if self._memory_written:
             self._memory_written = {}
-        if self._numbers_written:
-            self._numbers_written = {}
+        if len(self._numbers) > _MAX_NUMBERS:
+            self._numbers.clear()
         return effects
 
     def take_metrics(self) -> list[Metric]:
@@ -171,13 +175,15 @@ class EngineCore:
 
     def run_number(self, key: bytes) -> int:
         """Return the highest run number of a key."""
-        number = self._numbers_written.get(key)
-        return self.ports.keyed.run_number(key) if number is None else number
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self.ports.keyed.run_number(key)
+        return number
 
     def use_run_number(self, key: bytes, number: int) -> None:
         """Keep a run number of a key, so that no lower one is given any more."""
         if number > self.run_number(key):
-            self._numbers_written[key] = number
+            self._numbers[key] = number
             self.effects.append(WriteRunNumber(key, number))
 
     def next_run_number(self, key: bytes) -> int:
