@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +31,8 @@ class Engine:
 
     Guarantee: performs no I/O, reads no clock, starts no thread; the same commands give the same effects. After a fault
         (`FailTask`) or `close` every further command does nothing.
-    Thread: one thread. The host drains `take_effects` after each command and performs the effects in order.
+    Thread: one thread. The host drains `take_effects` after each command, or after several that come together, and performs
+        the effects in order.
     """
 
     def __init__(self, agent: CompiledAgent, settings: EngineSettings, ports: EnginePorts) -> None:
@@ -70,7 +70,7 @@ class Engine:
         """Replay every restored run."""
         restorer = self._restoring()
         self._restorer = None
-        self._do(now_ms, functools.partial(self._start, restorer))
+        self._do(now_ms, self._start, restorer)
 
     def _restoring(self) -> Restorer:
         if self._restorer is None:
@@ -128,11 +128,11 @@ class Engine:
 
     def complete_call(self, call: int, outcome: CallOutcome, now_ms: int) -> None:
         """Take the end of a call that `StartCall` started; a late one of an abandoned call frees its place."""
-        self._do(now_ms, functools.partial(self._core.calls.complete, call, outcome))
+        self._do(now_ms, self._core.calls.complete, call, outcome)
 
     def acknowledge(self, seqs: Iterable[int], now_ms: int) -> None:
         """Take the store's acknowledgement of appended records; their runs go on (E2.2)."""
-        self._do(now_ms, functools.partial(self._acknowledge, seqs))
+        self._do(now_ms, self._acknowledge, seqs)
 
     def fire_timers(self, now_ms: int) -> None:
         """Do everything that is due."""
@@ -177,13 +177,13 @@ class Engine:
 
     # Inside
 
-    def _do(self, now_ms: int, command: Callable[[], None]) -> None:
+    def _do(self, now_ms: int, command: Callable[..., None], *args: object) -> None:
         core = self._core
         if core.failure is not None or self._is_closed:
             return
         core.advance(now_ms)
         try:
-            command()
+            command(*args)
         except BaseException as error:  # noqa: BLE001 - as in `process_input`
             self._stop(error)
 

@@ -103,10 +103,8 @@ class OperatorHost:
         engine = self._engine
         if seqs:
             engine.acknowledge(struct.unpack(f">{len(seqs) // 8}q", seqs), now)
-            self._perform(engine.take_effects())
         for call, outcome in self.calls.take():
             engine.complete_call(call, outcome, now)
-            self._perform(engine.take_effects())
         if now >= self._deadline_ms:
             self._deadline_ms = _LATEST_DEADLINE_MS
             engine.fire_timers(now)
