@@ -57,7 +57,8 @@ class Ledger:
         self._identities = {element.number: _identity(job, element) for element in source}
         self._inputs = Counter(filter(None, self._identities.values()))
         self._journals: Counter[tuple[bytes, bytes] | None] = Counter()
-        self._lengths: dict[_Run, int] = {}
+        self._records: dict[_Run, list[tuple[bytes, int]]] = {}
+        """By run: the payloads in the store, and the life that made each durable."""
         self._slots: dict[_Run, dict[tuple[int, int], _Slot]] = {}
         self._numbers: dict[int, int] = {}
         """By input: the number of its run when it first made a call."""
@@ -97,14 +98,24 @@ class Ledger:
             self.repeated += 1
         slot.invoked = life
 
+    def _is_repeated(self, run: _Run, append: Append, where: str, life: int) -> bool:
+        """Tell whether a later life makes durable once more what a checkpoint held before its acknowledgement (E4.2)."""
+        journal = self._records.setdefault(run, [])
+        if append.record_number <= len(journal):
+            payload, earlier = journal[append.record_number - 1]
+            if payload == append.payload and earlier < life:
+                return True
+        if append.record_number != len(journal) + 1:
+            raise Violation(f"{where} follows record {len(journal)} in the store (S1.2)")
+        journal.append((append.payload, life))
+        return False
+
     def appending(self, append: Append, life: int) -> None:
         """Check that a record may be made durable, and take what it says."""
         run = _Run(append.key, append.run_number)
         where = f"record {append.record_number} of run {run.number} of key {key_value(run.key)!r}"
-        last = self._lengths.get(run, 0)
-        if append.record_number != last + 1:
-            raise Violation(f"{where} follows record {last} in the store (S1.2)")
-        self._lengths[run] = append.record_number
+        if self._is_repeated(run, append, where, life):
+            return
         record = decode_record(append.record_number, append.payload, where)
         if append.record_number == 1:
             self._opened(run, record, where)
@@ -160,7 +171,7 @@ class Ledger:
 
     def _check_identity(self, run: _Run, slot: _Slot, identity: tuple[str, bytes], name: str) -> None:
         # Before its first record a run may begin anew at another time, which it may pass to its calls (E2.3).
-        if run not in self._lengths:
+        if run not in self._records:
             return
         # Inputs that come back in another order may take each other's run numbers before anything is recorded.
         if slot.identity not in (None, identity) and self._is_ordered:
