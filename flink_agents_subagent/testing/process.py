@@ -35,7 +35,7 @@ from flink_agents_subagent.testing.calls import LocalCalls
 from flink_agents_subagent.testing.clock import ManualClock
 from flink_agents_subagent.testing.element import Output, SourceInput
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
-from flink_agents_subagent.testing.world import Checkpoint, Invocation, Position, World
+from flink_agents_subagent.testing.world import Checkpoint, Invocation, World
 
 __all__ = ["Job", "Process"]
 
@@ -74,7 +74,6 @@ class Process:
         self._observer = observer
         self._timer_ms: int | None = None
         self._unstored: deque[Append] = deque()
-        self._stored = 0
         self._unacknowledged: deque[int] = deque()
         world.lives += 1
         self.life = world.lives
@@ -108,7 +107,7 @@ class Process:
         """Restore the last checkpoint and the tail of the store, replay, and take `source` for what is still to come."""
         for key, entry in self.entries.items():
             self._engine.restore_entry(key, entry)
-        for record in self._world.tail():
+        for record in self._world.records[self._world.checkpoint.position :]:
             self._engine.restore_record(record.key, record.run_number, record.record_number, record.payload)
         self._engine.start(self._clock.now_ms)
         self._drain()
@@ -189,13 +188,15 @@ class Process:
             else:
                 self.entries[key] = entry
         self._drain()
-        # What was handed to the store is not waited for: the entries hold it.
+        # Everything handed to the store before the barrier is flushed by it.
+        while self._unstored:
+            self._store(self._unstored.popleft())
         self._observer.point("during snapshot")
         self._world.complete(
             Checkpoint(
                 entries=dict(self.entries),
                 state=self.state.copy(),
-                position=Position(self.life, self._stored + len(self._unstored)),
+                position=len(self._world.records),
                 progress=self.progress.copy(),
                 outputs=list(self.outputs),
             )
@@ -223,13 +224,9 @@ class Process:
         self._engine.process_input(element.number + 1, element.key, element.raw, element.timestamp, self._clock.now_ms)
 
     def _store(self, append: Append) -> None:
-        self._make_durable(append)
-        self._unacknowledged.append(append.seq)
-
-    def _make_durable(self, append: Append) -> None:
         self._observer.appending(append, self.life)
-        self._world.store(append, self.life, self._stored)
-        self._stored += 1
+        self._world.store(append)
+        self._unacknowledged.append(append.seq)
 
     def _start_call(self, place: int) -> None:
         effect = self.calls.waiting[place]
@@ -286,7 +283,8 @@ class Process:
         self._observer.point("before commit")
         while self._unstored:
             self._store(self._unstored.popleft())
-        self._make_durable(append)
+        self._observer.appending(append, self.life)
+        self._world.store(append)
         self._note_blocking_call(append)
         self._observer.point("after commit")
 

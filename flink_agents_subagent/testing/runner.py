@@ -16,7 +16,7 @@ from flink_agents_subagent.testing.job import LocalInput, calls_of, make_job, me
 from flink_agents_subagent.testing.process import Job, Process
 from flink_agents_subagent.testing.result import LocalResult
 from flink_agents_subagent.testing.virtual_loop import VirtualLoop
-from flink_agents_subagent.testing.world import Checkpoint, Position, World
+from flink_agents_subagent.testing.world import Checkpoint, World
 
 __all__ = ["LocalRunner", "local_loop", "stuck_error"]
 
@@ -77,7 +77,7 @@ class LocalRunner:
                 _finish(process, len(world.source))
             finally:
                 process.close()
-        world.checkpoints = [Checkpoint(state=process.state, position=Position(world.lives + 1, 0))]
+        world.checkpoints = [Checkpoint(state=process.state, position=len(world.records))]
         return LocalResult(
             outputs=outputs_of(process.outputs, dead_letters=False),
             dead_letters=outputs_of(process.outputs, dead_letters=True),

@@ -13,7 +13,7 @@ from flink_agents_subagent.testing.element import Output, SourceInput
 from flink_agents_subagent.testing.progress import Progress
 from flink_agents_subagent.testing.state import KeyedState
 
-__all__ = ["Checkpoint", "Invocation", "Position", "StoredRecord", "World"]
+__all__ = ["Checkpoint", "Invocation", "StoredRecord", "World"]
 
 
 class StoredRecord(NamedTuple):
@@ -23,23 +23,6 @@ class StoredRecord(NamedTuple):
     run_number: int
     record_number: int
     payload: bytes
-    life: int
-    """Which process appended it; the store keeps a log for each."""
-    place: int
-    """Its place in the log of that process, from 0."""
-
-
-class Position(NamedTuple):
-    """How far the store had come at a barrier: everything of earlier lives, and so many records of this one.
-
-    It counts records that were handed over and not durable yet; if the process dies, they never are.
-    """
-
-    life: int
-    records: int
-
-
-_BEGINNING = Position(0, 0)
 
 
 @dataclass(slots=True)
@@ -62,7 +45,8 @@ class Checkpoint:
 
     entries: dict[bytes, bytes] = field(default_factory=dict)
     state: KeyedState = field(default_factory=KeyedState)
-    position: Position = _BEGINNING
+    position: int = 0
+    """How many records of the store lie before the barrier."""
     progress: Progress = field(default_factory=Progress)
     outputs: list[Output] = field(default_factory=list)
     """Committed with the checkpoint: what is emitted after it disappears with the process."""
@@ -92,15 +76,9 @@ class World:
         """Forget the last checkpoint, if there is one before it: somebody restores an earlier, retained one."""
         del self.checkpoints[1:]
 
-    def store(self, append: Append, life: int, place: int) -> None:
+    def store(self, append: Append) -> None:
         """Make a record durable."""
-        self.records.append(
-            StoredRecord(append.key, append.run_number, append.record_number, append.payload, life, place)
-        )
-
-    def tail(self) -> list[StoredRecord]:
-        """Return the records behind the last checkpoint's barrier."""
-        return [record for record in self.records if (record.life, record.place) >= self.checkpoint.position]
+        self.records.append(StoredRecord(append.key, append.run_number, append.record_number, append.payload))
 
     def remaining(self) -> list[SourceInput]:
         """Return the inputs behind the last checkpoint's barrier, in source order."""
