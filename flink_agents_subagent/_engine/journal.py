@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from flink_agents_subagent._engine.record import Kind, Record, surviving
 
 __all__ = ["Journal"]
+
+# A parked run mostly has nothing to deliver and no marker. An empty deque takes 600 bytes, an empty set 200.
+_NOTHING: deque[Record] = deque(maxlen=0)
+_NO_MARKERS: AbstractSet[tuple[int, str]] = frozenset()
 
 
 class Journal:
@@ -35,15 +40,14 @@ class Journal:
         """Continue a journal; `markers` are those that no record carries yet."""
         self.run_number = run_number
         self.records: list[Record] = surviving(records) if records else []
-        self.replay = deque(self.records)
-        self.awaiting: deque[Record] = deque()
+        self.replay = deque(self.records) if self.records else _NOTHING
+        self.awaiting = _NOTHING
         self.head = self.records[0].head if self.records else None
         """What the first record says of the run; None as long as there is no record."""
         self._last_number = self.records[-1].number if self.records else 0
         self._new_markers = list(markers)
-        self.markers = {marker for record in self.records for marker in record.markers}
-        self.markers.update(self._new_markers)
-        self.unpatched: set[tuple[int, str]] = set()
+        self.markers = self._passed_markers()
+        self.unpatched = _NO_MARKERS
         """Patch points at which this life of the run went the old way."""
 
     @property
@@ -60,13 +64,18 @@ class Journal:
             record.markers = tuple(self._new_markers)
             self._new_markers.clear()
         self.records.append(record)
+        if not self.awaiting:
+            self.awaiting = deque()
         self.awaiting.append(record)
 
     def next_acknowledged(self) -> Record | None:
         """Take the next record whose turn of delivery has come, None while the store has not acknowledged it (E2.2)."""
-        if self.awaiting and self.awaiting[0].is_acknowledged:
-            return self.awaiting.popleft()
-        return None
+        if not self.awaiting or not self.awaiting[0].is_acknowledged:
+            return None
+        record = self.awaiting.popleft()
+        if not self.awaiting:
+            self.awaiting = _NOTHING
+        return record
 
     def find(self, kind: Kind, execution: int, slot: int) -> Record | None:
         """Return an undelivered record of this kind for a slot, None when there is none."""
@@ -86,14 +95,21 @@ class Journal:
         """Forget every replayed record from this number on (E3.7)."""
         self.records = [record for record in self.records if record.number < number]
         self.replay = deque(record for record in self.replay if record.number < number)
-        self.markers = {marker for record in self.records for marker in record.markers}
-        self.markers.update(self._new_markers)
+        self.markers = self._passed_markers()
 
     def add_marker(self, marker: tuple[int, str]) -> None:
         """Note that an execution passed a patch point; the next record carries it (E3.8)."""
         self._new_markers.append(marker)
-        self.markers.add(marker)
+        self.markers |= {marker}
+
+    def leave_unpatched(self, marker: tuple[int, str]) -> None:
+        """Note that this life of the run goes the old way at a patch point."""
+        self.unpatched |= {marker}
 
     def new_markers(self) -> Iterator[tuple[int, str]]:
         """Return the markers that no record carries yet."""
         return iter(self._new_markers)
+
+    def _passed_markers(self) -> AbstractSet[tuple[int, str]]:
+        markers = {marker for record in self.records for marker in record.markers}
+        return markers.union(self._new_markers) or _NO_MARKERS

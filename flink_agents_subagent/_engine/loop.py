@@ -13,7 +13,6 @@ import heapq
 import logging
 import math
 import sys
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, Protocol
 
@@ -107,7 +106,7 @@ class ExecutionLoop(RefusingLoop):
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._ready: deque[asyncio.Handle] = deque()
+        self._ready: list[asyncio.Handle] = []
         self._timers: list[_Timer] = []
         self._cancelled_timers = 0
         self._numbers = 0
@@ -231,17 +230,18 @@ class ExecutionLoop(RefusingLoop):
         self._generators.append(generator)
 
     def _drain(self) -> None:
-        ready, callbacks = self._ready, 0
-        while True:
-            while ready:
-                handle = ready.popleft()
+        callbacks = 0
+        while not self._is_stopped and (self._ready or self._take_due()):
+            # What these callbacks make ready comes behind all of them, as in one queue.
+            ready, self._ready = self._ready, []
+            callbacks += len(ready)
+            if callbacks > _MAX_CALLBACKS:
+                self._fail(_spinning())
+            for handle in ready:
+                if self._is_stopped:
+                    return  # type: ignore[unreachable]  # mypy does not see that a callback halts the loop
                 if not handle.cancelled():
                     handle._run()
-                callbacks += 1
-                if callbacks > _MAX_CALLBACKS:
-                    self._fail(_spinning())
-            if self._is_stopped or not self._take_due():
-                return
 
     def _take_due(self) -> bool:
         while (timer := self._next_timer()) is not None and timer.due_ms <= self._clock.clock_ms:

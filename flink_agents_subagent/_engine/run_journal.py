@@ -225,7 +225,7 @@ class RunJournal:
             return True
         if records.is_replaying:
             # What was not patched at its first passing stays so for the rest of the run.
-            records.unpatched.add(marker)
+            records.leave_unpatched(marker)
         if marker in records.unpatched:
             return False
         records.add_marker(marker)

@@ -62,6 +62,7 @@ class Slot:
         "is_awaited",
         "is_open",
         "is_reconciling",
+        "label",
         "number",
         "retry_at_ms",
         "retry_timer",
@@ -76,6 +77,8 @@ class Slot:
         self.execution = execution
         self.number = number
         self.spec = spec
+        self.label = spec.label or spec.function_id
+        """Name of the call in metrics and on the worker."""
         self.batch = batch
         self.state = SlotState.HELD
         self.attempts = 0
@@ -93,11 +96,6 @@ class Slot:
         self.time_out: Deadline | None = None
         self.retry_timer: Deadline | None = None
         self.handle = Handle(execution.loop, self)
-
-    @property
-    def label(self) -> str:
-        """Name of the call in metrics and on the worker."""
-        return self.spec.label or self.spec.function_id
 
     @property
     def timeout_ms(self) -> int | None:
