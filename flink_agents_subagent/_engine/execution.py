@@ -202,6 +202,9 @@ class FinishedExecution(Execution):
 
     def visit(self) -> None:
         """Repeat what it did up to this step."""
+        if not self.action.is_async:
+            # It had its outcomes within this visit, and the run's time went on with them, for others that start now too.
+            self.run.journal.take_all(self.ordinal)
         log, step = self.log, self.run.step
         while self._applied < len(log) and log[self._applied].step <= step:
             visit = log[self._applied]

@@ -191,6 +191,12 @@ class RunJournal:
         record.is_taken = True
         self.move_clock(record.time_ms)
 
+    def take_all(self, execution: int) -> None:
+        """Give all its replayed records to a `def` action that does not run again."""
+        for record in () if self.records is None else self.records.replay:
+            if record.execution == execution:
+                self.take(record)
+
     def _append_again(self, records: Sequence[Record]) -> None:
         """Hand to the store what it may never have got: a gap there would cut off what follows, for who restores an older checkpoint."""
         for record in records:
