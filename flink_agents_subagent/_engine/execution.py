@@ -109,6 +109,11 @@ class Execution(ABC):
         self.is_sealed = True
 
     @property
+    def is_finished(self) -> bool:
+        """Whether its log says everything, so that a checkpoint can do without its code."""
+        return self.is_done
+
+    @property
     def outputs_left(self) -> int:
         """Outputs that have left: after a mismatch it may not have come again to all of those from before the barrier."""
         return max(self.outputs, self.outputs_before)
@@ -199,6 +204,11 @@ class FinishedExecution(Execution):
         self.outputs = self.outputs_before = outputs
         self.is_sealed = True
         self._applied = 0
+
+    @property
+    def is_finished(self) -> bool:
+        """Always: the log does not get longer."""
+        return True
 
     def visit(self) -> None:
         """Repeat what it did up to this step."""

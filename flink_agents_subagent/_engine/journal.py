@@ -68,6 +68,10 @@ class Journal:
             self.awaiting = deque()
         self.awaiting.append(record)
 
+    def next_replayed(self) -> Record | None:
+        """Take the next restored record, None while the store has not acknowledged one that was appended again."""
+        return self.replay.popleft() if self.replay[0].is_acknowledged else None
+
     def next_acknowledged(self) -> Record | None:
         """Take the next record whose turn of delivery has come, None while the store has not acknowledged it (E2.2)."""
         if not self.awaiting or not self.awaiting[0].is_acknowledged:

@@ -52,9 +52,10 @@ class Restorer:
     ) -> None:
         run = entry.run
         if run is not None and run.run_number == run_number:
-            # Records of a run are durable in order: what is behind the barrier proves that those before it are.
+            # Records of a run are durable in order: one that is behind the barrier proves those before it.
+            proven = max(tail)
             for record in run.records:
-                record.is_acknowledged = True
+                record.is_acknowledged = record.is_acknowledged or record.number <= proven
             run.records = _continued(run.records, run_number, tail)
             return
         known = journals.get(run_number)

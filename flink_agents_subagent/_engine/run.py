@@ -153,7 +153,7 @@ class Run:
             markers=[] if records is None else list(records.new_markers()),
             reads={} if self._short_term is None else self._short_term.reads,
             executions=[
-                *(ExecutionEntry(it.action.name, it.is_done, it.outputs_left, it.log) for it in self._executions),
+                *(ExecutionEntry(it.action.name, it.is_finished, it.outputs_left, it.log) for it in self._executions),
                 *self._restored[len(self._executions) :],
             ],
         )
@@ -165,6 +165,9 @@ class Run:
         return record
 
     def _wait_or_finish(self) -> None:
+        if self._journal is not None and self._journal.waits_for_store:
+            self._count_parked(len(self._active))
+            return
         missing = next((entry.action for entry in self._restored[len(self._executions) :]), "")
         if missing:
             self.mismatched(f"the checkpoint has an execution of action {missing!r} that the code did not start", None)

@@ -198,7 +198,11 @@ class RunJournal:
                 self.take(record)
 
     def _append_again(self, records: Sequence[Record]) -> None:
-        """Hand to the store what it may never have got: a gap there would cut off what follows, for who restores an older checkpoint."""
+        """Hand to the store what it may never have got.
+
+        A gap there would cut off what follows, for whoever restores an older checkpoint. The run goes on from each of them as in its first
+        life, once it is acknowledged. Those of `def` actions are never among them.
+        """
         for record in records:
             if not record.is_acknowledged:
                 append = self._core.make_append(
@@ -213,7 +217,12 @@ class RunJournal:
             return None
         if self._doubtful is not None:
             self._trust()
-        return records.replay.popleft() if records.replay else records.next_acknowledged()
+        return records.next_replayed() if records.replay else records.next_acknowledged()
+
+    @property
+    def waits_for_store(self) -> bool:
+        """Whether the next replayed record has to be acknowledged first, because it was appended again."""
+        return self.records is not None and bool(self.records.replay)
 
     def reset_from(self, number: int | None) -> None:
         """Discard the replayed records from this number on, by default all that are left (E3.7)."""

@@ -107,7 +107,7 @@ class Process:
         """Restore the last checkpoint and the tail of the store, replay, and take `source` for what is still to come."""
         for key, entry in self.entries.items():
             self._engine.restore_entry(key, entry)
-        for record in self._world.records[self._world.checkpoint.position :]:
+        for record in self._world.tail():
             self._engine.restore_record(record.key, record.run_number, record.record_number, record.payload)
         self._engine.start(self._clock.now_ms)
         self._drain()
@@ -188,15 +188,15 @@ class Process:
             else:
                 self.entries[key] = entry
         self._drain()
-        # Everything handed to the store before the barrier is flushed by it.
-        while self._unstored:
-            self._store(self._unstored.popleft())
+        # It does not wait for the store: what is on its way may be lost, and is in the entries.
+        on_the_way = [(self.life, append.key, append.run_number, append.record_number) for append in self._unstored]
         self._observer.point("during snapshot")
         self._world.complete(
             Checkpoint(
                 entries=dict(self.entries),
                 state=self.state.copy(),
                 position=len(self._world.records),
+                queued=frozenset(on_the_way),
                 progress=self.progress.copy(),
                 outputs=list(self.outputs),
             )
@@ -225,7 +225,7 @@ class Process:
 
     def _store(self, append: Append) -> None:
         self._observer.appending(append, self.life)
-        self._world.store(append)
+        self._world.store(append, self.life)
         self._unacknowledged.append(append.seq)
 
     def _start_call(self, place: int) -> None:
@@ -284,7 +284,7 @@ class Process:
         while self._unstored:
             self._store(self._unstored.popleft())
         self._observer.appending(append, self.life)
-        self._world.store(append)
+        self._world.store(append, self.life)
         self._note_blocking_call(append)
         self._observer.point("after commit")
 

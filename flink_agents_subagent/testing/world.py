@@ -23,6 +23,8 @@ class StoredRecord(NamedTuple):
     run_number: int
     record_number: int
     payload: bytes
+    life: int
+    """Which process appended it, from 1."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,8 @@ class Checkpoint:
     state: KeyedState = field(default_factory=KeyedState)
     position: int = 0
     """How many records of the store lie before the barrier."""
+    queued: frozenset[tuple[int, bytes, int, int]] = frozenset()
+    """Life, key, run and number of the records that were on their way to the store: they lie before the barrier, if they arrive."""
     progress: Progress = field(default_factory=Progress)
     outputs: list[Output] = field(default_factory=list)
     """Committed with the checkpoint: what is emitted after it disappears with the process."""
@@ -76,9 +80,18 @@ class World:
         """Forget the last checkpoint, if there is one before it: somebody restores an earlier, retained one."""
         del self.checkpoints[1:]
 
-    def store(self, append: Append) -> None:
+    def store(self, append: Append, life: int) -> None:
         """Make a record durable."""
-        self.records.append(StoredRecord(append.key, append.run_number, append.record_number, append.payload))
+        self.records.append(StoredRecord(append.key, append.run_number, append.record_number, append.payload, life))
+
+    def tail(self) -> list[StoredRecord]:
+        """Return the records behind the last checkpoint's barrier."""
+        checkpoint = self.checkpoint
+        return [
+            record
+            for record in self.records[checkpoint.position :]
+            if (record.life, record.key, record.run_number, record.record_number) not in checkpoint.queued
+        ]
 
     def remaining(self) -> list[SourceInput]:
         """Return the inputs behind the last checkpoint's barrier, in source order."""

@@ -254,6 +254,15 @@ class ForgetsStartTime(Restores):
             entry.run.started_ms += 1
 
 
+class TrustsTheStore(Restores):
+    """Takes what was on its way to the store for stored."""
+
+    def change(self, entry: KeyEntry) -> None:
+        """Call it acknowledged."""
+        for record in entry.run.records if entry.run else ():
+            record.is_acknowledged = True
+
+
 class ForgetsTail(Engine):
     """Does not read the store."""
 
@@ -345,6 +354,7 @@ def test_the_engine_without_a_fault_passes(*, has_def_action: bool) -> None:
         SuppressesOneOutputLess,
         SuppressesOneOutputMore,
         SwapsRecords,
+        TrustsTheStore,
     ],
 )
 def test_a_faulty_engine_is_found(faulty: type[Engine]) -> None:

@@ -109,6 +109,7 @@ def test_records_that_are_not_acknowledged_are_part_of_the_entry() -> None:
     disk = host.snapshot()
 
     again = restored(disk)
+    again.acknowledge()
 
     (started,) = again.of(StartCall)
     assert started.function.args == (2,)  # type: ignore[attr-defined]

@@ -76,18 +76,72 @@ def test_a_record_behind_the_barrier_proves_those_before_it() -> None:
     assert again.outputs == [[0, 1, 2]]
 
 
-def test_appending_again_holds_nothing_up() -> None:
-    """The checkpoint has the record, so the run goes on without the store's answer; the next checkpoint knows what is still open [E4.2]."""
+def test_it_does_not_prove_those_behind_it() -> None:
+    """A life that appended again died before it was through [S1.2, E4.2]."""
+    host = Host(agent_of(ends, goes_on))
+    host.input(1)
+    for _ in range(3):
+        host.run_call()
+    disk = host.snapshot()
+    again = restored(disk, ends, goes_on)
+    assert numbers(again) == [1, 2, 3]
+
+    disk.log = again.of(Append)[:2]
+
+    assert numbers(restored(disk, ends, goes_on)) == [3]
+
+
+def test_a_run_goes_on_once_it_is_acknowledged() -> None:
+    """Nothing is based on a record that an older checkpoint would not find; the next checkpoint knows what is still open [E2.2, S1.8]."""
     _, disk = unacknowledged()
 
     again = restored(disk)
-    assert len(again.calls) == 1
+    assert again.calls == {}
 
     assert numbers(restored(again.snapshot())) == [2]
     again.acknowledge()
+    assert len(again.calls) == 1
     assert numbers(restored(again.snapshot())) == []
     again.run()
     assert again.outputs == [[0, 1, 2]]
+
+
+ran: list[str] = []
+
+
+async def collects(event: InputEvent, ctx: RunnerContext) -> None:
+    """End after two calls, with an output and an event behind each."""
+    ran.append("collects")
+    for number in range(2):
+        await ctx.durable_execute_async(coroutine, number)
+        ctx.send_event(OutputEvent(output=number))
+        ctx.send_event(Sent())
+
+
+def test_what_had_happened_behind_it_is_kept_until_then() -> None:
+    """Logs of ended actions and outputs that have left survive a checkpoint that is taken while the run waits for the store [E1.9, E4.5]."""
+    ran.clear()
+    host = Host(agent_of(collects, goes_on))
+    host.input(1)
+    host.run_call()
+    host.acknowledge()
+    for _ in range(2):
+        host.run_call()
+    host.acknowledge(1)
+    assert host.outputs == [0, 1]
+    disk = host.snapshot()
+    assert len(host.unacknowledged) == 1
+
+    for _ in range(3):
+        again = restored(disk, collects, goes_on)
+        assert again.outputs == []
+        disk = again.snapshot()
+    again.run()
+
+    assert ran == ["collects"]
+    assert again.outputs == []
+    assert again.failure is None
+    assert again.finished == [0]
 
 
 class Sent(Event):

@@ -137,3 +137,16 @@ def test_nothing_goes_on_before_the_acknowledgement() -> None:
 
     with pytest.raises(Violation, match="before the record of it is durable"):
         found.acting(Activity.END_CALL)
+
+
+def test_a_record_may_come_again_after_a_restore() -> None:
+    """As it was; the same life must not append it twice, nor a later one something else in its place [S1.2, S1.3, E4.2]."""
+    found = ledger()
+    append = Append(1, SOURCE[0].key, 1, 1, encode_record(Record("t", head=JournalHead(b"", 0))))
+    found.appending(append, 1)
+    found.appending(append, 2)
+
+    with pytest.raises(Violation, match="record 1 of run 1 of key 'ada' follows record 1 in the store"):
+        found.appending(append, 1)
+    with pytest.raises(Violation, match="follows record 1"):
+        found.appending(append._replace(payload=encode_record(Record("t"))), 3)

@@ -25,8 +25,9 @@ import java.util.Map;
  * Puts the records of several attempts, given in log order, together to one journal per run.
  *
  * <p>A number that the same attempt wrote before is a duplicate and ignored. A number that an earlier attempt wrote before
- * replaces it and all behind it: the later attempt had not been able to read it, and went on without it. A number that leaves a
- * gap is ignored, as is what follows it.
+ * replaces it and all behind it: the later attempt had not been able to read it, and went on without it. It is a duplicate too if it is
+ * the same record: a restore appends again what its checkpoint holds and the store may have lost. A number that leaves a gap is ignored,
+ * as is what follows it.
  */
 final class JournalAssembly {
     private final Map<Run, List<Entry>> journals = new HashMap<>();
@@ -40,7 +41,7 @@ final class JournalAssembly {
         int expected = journal.isEmpty()
                 ? number
                 : journal.get(journal.size() - 1).record.recordNumber() + 1;
-        if (number > expected || isDuplicate(journal, attempt, number)) {
+        if (number > expected || isDuplicate(journal, attempt, record)) {
             return;
         }
         if (number < expected) {
@@ -58,12 +59,16 @@ final class JournalAssembly {
                 .toList();
     }
 
-    private static boolean isDuplicate(List<Entry> journal, long attempt, int number) {
+    private static boolean isDuplicate(List<Entry> journal, long attempt, JournalRecord record) {
         if (journal.isEmpty()) {
             return false;
         }
-        int index = number - journal.get(0).record.recordNumber();
-        return index >= 0 && index < journal.size() && journal.get(index).attempt == attempt;
+        int index = record.recordNumber() - journal.get(0).record.recordNumber();
+        if (index < 0 || index >= journal.size()) {
+            return false;
+        }
+        Entry before = journal.get(index);
+        return before.attempt == attempt || before.record.equals(record);
     }
 
     private record Run(String key, long number) {}

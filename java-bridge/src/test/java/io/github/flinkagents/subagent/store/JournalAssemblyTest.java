@@ -66,6 +66,21 @@ class JournalAssemblyTest {
         assertThat(journals.records()).containsExactly(record(5, 1, 1), record(5, 1, 2, "anew"));
     }
 
+    /** What a later attempt appended again, because its checkpoint held it, cuts nothing off [S1.3, E4.2]. */
+    @Test
+    void sameRecordOfALaterAttempt_isADuplicate() {
+        journals.add(1, record(5, 1, 1));
+        journals.add(1, record(5, 1, 2));
+        journals.add(1, record(5, 1, 3));
+        journals.add(2, record(5, 1, 2));
+        assertThat(journals.records()).containsExactly(record(5, 1, 1), record(5, 1, 2), record(5, 1, 3));
+
+        journals.add(2, record(5, 1, 3));
+        journals.add(2, record(5, 1, 4));
+        assertThat(journals.records())
+                .containsExactly(record(5, 1, 1), record(5, 1, 2), record(5, 1, 3), record(5, 1, 4));
+    }
+
     /** A later attempt may begin before the first number that was read [S1.3]. */
     @Test
     void recordBeforeTheFirst_replacesAll() {
