@@ -218,6 +218,10 @@ class ExecutionContext(RunnerContext):
     def patched(self, change_id: str) -> bool:
         """See `RunnerContext.patched`."""
         execution = self._enter("ctx.patched")
+        if not isinstance(change_id, str) or not change_id:  # type: ignore[redundant-expr]  # what authors pass
+            raise ContextMisuseError(
+                f"ctx.patched takes the name of a change, a text that is not empty; not {change_id!r}"
+            )
         return execution.run.journal.patched(execution.ordinal, change_id)
 
     # For sub-agent base classes

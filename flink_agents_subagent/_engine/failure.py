@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.encoding import key_value
+from flink_agents_subagent._engine.encoding.exceptions import text_of
 from flink_agents_subagent.errors import ActionError, ContextMisuseError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def action_error(run: Run, action: str, error: BaseException) -> ActionError:
     """Return the error that says where an exception escaped; the exception is its cause."""
     failure = ActionError(
         f"action {action!r} of agent {run.core.agent.name!r} failed for key {key_text(run.core, run.key)}, "
-        f"run {run.journal.number_text}: {type(error).__name__}: {error}"
+        f"run {run.journal.number_text}: {type(error).__name__}: {text_of(error)}"
     )
     failure.__cause__ = error
     return failure
@@ -40,7 +41,7 @@ def dead_letter(run: Run, action: str, error: BaseException) -> dict[str, Any]:
         "key": key_value(run.key),
         "input": run.decode_input(),
         "error_type": type(error).__name__,
-        "error_message": str(error),
+        "error_message": text_of(error),
     }
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple, Protocol
 
 from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.encoding.exceptions import text_of
 from flink_agents_subagent._engine.encoding.framing import dump_json
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent.errors import DurableCallError, DurableTimeoutError, EncodingError
@@ -48,7 +49,7 @@ def encode_error(core: EngineCore, error: BaseException) -> bytes:
 
 def encode_attempt(error: BaseException) -> bytes:
     """Return what the record of a failed attempt says."""
-    return dump_json({"type": type(error).__qualname__, "message": str(error)})
+    return dump_json({"type": type(error).__qualname__, "message": text_of(error)})
 
 
 def outcome_of(core: EngineCore, record: Record, call: CallText) -> Delivered:
@@ -77,7 +78,7 @@ def _deliverable(error: BaseException) -> BaseException:
     """Return an exception that can be raised from an await without meaning something else there."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    return DurableCallError(f"{type(error).__module__}.{type(error).__qualname__}", str(error))
+    return DurableCallError(f"{type(error).__module__}.{type(error).__qualname__}", text_of(error))
 
 
 def _about(call: CallText, error: EncodingError) -> EncodingError:

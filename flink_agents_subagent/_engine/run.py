@@ -255,7 +255,9 @@ class Run:
                 try:
                     if not route.condition(event):
                         continue
-                except Exception as error:  # noqa: BLE001 - the boundary of the author's code
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # noqa: BLE001 - the boundary of the author's code
                     self.action_failed(route.action.name, error)
                     return None
             own = event
@@ -380,7 +382,10 @@ class Run:
         failure = action_error(self, action, error)
         if self.core.settings.on_action_error == "fail":
             self.core.fail(failure)
-        self._refuse_leftovers()
+        # An action that fails early because its code changed is a mismatch, not a dead letter (E2.2).
+        leftover = self.journal.unexpected(self._executions)
+        if leftover is not None:
+            self.mismatched(f"{leftover.text}: the action failed before it came to it", leftover.number)
         self._abandon(is_final=True)
         self._count_parked(0)
         _log.info(
@@ -390,14 +395,3 @@ class Run:
         letter = dead_letter(self, action, error)
         self.core.effects.append(Emit(letter, self.timestamp, True, self.key))
         self._end()
-
-    def _refuse_leftovers(self) -> None:
-        """An action that fails early because its code changed is a mismatch, not a dead letter (E2.2)."""
-        records = self.journal.records
-        for record in list(records.replay) if records is not None else ():
-            if record.kind == "r" or record.is_taken:
-                continue
-            # One that was not started can expect nothing.
-            if not any(execution.expects(record) for execution in self._executions[record.execution :][:1]):
-                self.mismatched(f"{record.text}: the action failed before it came to it", record.number)
-                return

@@ -21,9 +21,15 @@ from flink_agents_subagent._engine.unrecorded import UnrecordedRun
 from flink_agents_subagent.errors import EncodingError
 
 if TYPE_CHECKING:
+    from flink_agents_subagent._engine.execution import Execution
     from flink_agents_subagent._engine.run import Run
 
 __all__ = ["RunJournal"]
+
+_HEADER_BYTES = 1024
+"""More than a record has beside its value and the runs that it names, unless its function has a very long name."""
+_RUN_BYTES = 64
+"""More than naming a run takes."""
 
 
 class RunJournal:
@@ -129,6 +135,11 @@ class RunJournal:
     def _next(self) -> Journal:
         return Journal(self._core.next_run_number(self._run.key))
 
+    def _room_in(self, record: Record) -> int:
+        """Return how many runs a record can name: a quarter of its limit at most, and never what its value needs."""
+        limit = self._core.settings.max_record_bytes
+        return max(0, min(limit // 4, limit - len(record.value) - _HEADER_BYTES)) // _RUN_BYTES
+
     def end(self) -> None:
         """Remember the run if nothing else does: it has a number and no record."""
         records = self.records
@@ -197,6 +208,16 @@ class RunJournal:
             if record.execution == execution:
                 self.take(record)
 
+    def unexpected(self, executions: Sequence[Execution]) -> Record | None:
+        """Return the first record that is still to be replayed and for which there is no slot or timer, None when there is none."""
+        for record in () if self.records is None else self.records.replay:
+            if record.kind == "r" or record.is_taken:
+                continue
+            # One that was not started can expect nothing.
+            if not any(execution.expects(record) for execution in executions[record.execution :][:1]):
+                return record
+        return None
+
     def _append_again(self, records: Sequence[Record]) -> None:
         """Hand to the store what it may never have got.
 
@@ -253,8 +274,7 @@ class RunJournal:
             self._trust()
         record.time_ms = self._core.now_ms
         if records.head is None:
-            # Each takes less than 64 bytes, and together at most a quarter of what a record may have.
-            unrecorded = self._core.unrecorded.take(self._run.key, self._core.settings.max_record_bytes // 256)
+            unrecorded = self._core.unrecorded.take(self._run.key, self._room_in(record))
             record.head = records.head = JournalHead(self.fingerprint(), self.started_ms, unrecorded)
         elif record.kind == "r":
             # A reset may discard the record that had the head.

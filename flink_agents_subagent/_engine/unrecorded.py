@@ -50,7 +50,8 @@ class UnrecordedRuns:
             return ()
         runs = self._now.pop(key, [])
         self._size -= len(runs)
-        return (self._earlier.pop(key, []) + runs)[-min(most, _MAX_OF_KEY) :]
+        found = self._earlier.pop(key, []) + runs
+        return found[-min(most, _MAX_OF_KEY) :] if most else ()
 
     def snapshot_taken(self) -> None:
         """Forget the runs that a restore of either of the last two checkpoints does not bring back."""

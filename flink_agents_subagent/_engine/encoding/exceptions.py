@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
 
-__all__ = ["Plan", "plan_of", "rebuild"]
+__all__ = ["Plan", "plan_of", "rebuild", "text_of"]
 
 How = Literal["bare", "init"]
 
@@ -33,7 +33,7 @@ class Plan:
 def plan_of(error: BaseException) -> Plan | None:
     """Return parts that rebuild the exception, or None when none do."""
     parts, state = _take_apart(error)
-    text = _text(error)
+    text = text_of(error)
     message = None if text == str(Exception(*error.args)) else text
     ways: tuple[tuple[How, tuple[Any, ...]], ...] = (("bare", parts), ("bare", error.args), ("init", parts))
     for how, args in ways:
@@ -70,7 +70,8 @@ def _built_in_base(cls: type[BaseException]) -> Any:
     return next(base for base in cls.__mro__ if not isinstance(base.__dict__.get("__init__", 0), FunctionType | int))
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """Return an exception's text, also of one whose class fails to give it."""
     try:
         return str(error)
     except Exception as broken:  # noqa: BLE001 - an author's `__str__` can fail in any way
@@ -84,7 +85,7 @@ def _gives_back(error: BaseException, how: How, args: tuple[Any, ...], state: di
             type(twin) is type(error)
             and len(twin.args) == len(error.args)
             and all(map(_is_same, twin.args, error.args))
-            and _text(twin) == _text(error)
+            and text_of(twin) == text_of(error)
             and vars(twin).keys() == vars(error).keys()
         )
     except Exception:  # noqa: BLE001 - an author's constructor or `__repr__` can fail in any way; the next way is tried

@@ -6,7 +6,7 @@ import importlib
 import struct
 from typing import Any
 
-from flink_agents_subagent._engine.encoding.exceptions import plan_of
+from flink_agents_subagent._engine.encoding.exceptions import plan_of, text_of
 from flink_agents_subagent._engine.encoding.framing import dump_json, load_json, pack_frames, unpack_frames
 from flink_agents_subagent._engine.encoding.kinds import Refused
 from flink_agents_subagent._engine.encoding.registry import TypeRegistry
@@ -134,6 +134,6 @@ def _lost(error: BaseException) -> list[str]:
     cls = type(error)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     try:
-        return [name, str(error)]
+        return [name, text_of(error)]
     except Exception as broken:  # noqa: BLE001 - an author's `__str__` can fail in any way
         return [name, f"(no text: {type(broken).__name__})"]

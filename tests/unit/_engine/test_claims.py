@@ -130,6 +130,26 @@ def test_a_journal_names_the_runs_without_records_since_the_checkpoint_before_th
     assert named == [[1, 2], [4, 5], [7, 8], [11], [13, 14], [16, 17]]
 
 
+@pytest.mark.parametrize("size", [1000, 2600, 3750])
+def test_naming_them_makes_no_record_too_large(size: int) -> None:
+    """A value that fits alone fits behind any number of runs without records [E3.13]."""
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.uuid4()
+        if event.input == 99:
+            await ctx.durable_execute_async(charge, 1)
+
+    host = Host(agent_of(act), max_record_bytes=4096)
+    for number in range(100):
+        host.input(number)
+    host.returns("x" * size)
+    host.acknowledge()
+
+    assert host.failure is None
+    assert host.finished[-1] == 100
+    assert len(_named(host.disk.log[0])) == (16 if size == 1000 else 7 if size == 2600 else 0)
+
+
 def _named(append: Append) -> list[int]:
     head = decode_record(append.record_number, append.payload, "").head
     assert head is not None

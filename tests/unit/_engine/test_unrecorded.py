@@ -47,6 +47,9 @@ def test_the_last_runs_of_a_key_are_kept() -> None:
         runs.add(b"k", run(number))
     assert taken(runs, b"k", 4) == [5, 6, 7, 8]
 
+    runs.add(b"k", run(1))
+    assert taken(runs, b"k", 0) == []
+
 
 def test_what_is_kept_of_all_keys_is_bounded() -> None:
     """The key that began first is forgotten first [PF10]."""
