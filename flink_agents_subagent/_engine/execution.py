@@ -7,6 +7,7 @@ import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from threading import get_ident
 from typing import TYPE_CHECKING, NamedTuple
 
 from flink_agents_subagent._engine.context import ExecutionContext
@@ -129,6 +130,12 @@ class Execution(ABC):
             self.core.effects.append(Emit(payload, self.run.timestamp, False, self.run.key))
         self.events.append(None)
         self.outputs += 1
+
+    def refuse_others(self, name: str) -> None:
+        """Raise if another action, or another thread, uses what belongs to this execution; the engine itself may."""
+        core = self.core
+        if core.thread != get_ident() or (core.current is not None and core.current is not self):
+            raise self.refuse_use(name)
 
     def refuse_use(self, name: str) -> ContextMisuseError:
         """Return why `ctx.<name>` cannot be used now."""

@@ -145,6 +145,7 @@ class Handle(LoopFuture, DurableHandle[Any]):
             return False
         slot = self._slot
         if slot is not None:
+            slot.execution.refuse_others("cancel of a handle")
             slot.execution.cancel_call(slot)
             self.let_go()
         return super().cancel(msg)
@@ -166,4 +167,5 @@ class Handle(LoopFuture, DurableHandle[Any]):
 
     def _begin(self) -> None:
         if self._slot is not None:
+            self._slot.execution.refuse_others("await of a handle")
             self._slot.execution.begin(self._slot)

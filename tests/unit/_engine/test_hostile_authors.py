@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from flink_agents_subagent.context import RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import ActionError, ContextMisuseError
 from flink_agents_subagent.events import InputEvent, OutputEvent
 from tests.unit._engine.host import Host, agent_of, on
+from tests.unit._engine.programs import coroutine
 
 
 class TextFailsError(Exception):
@@ -108,3 +110,50 @@ def test_a_condition_may_raise_anything() -> None:
 
     assert isinstance(host.failure, ActionError)
     assert "action 'action'" in str(host.failure)
+
+
+def _elsewhere(use: Any) -> Any:
+    """Return what a function raises or returns on another thread."""
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(use())
+        except ContextMisuseError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    "use", [lambda handle: handle.cancel(), lambda handle: handle.add_done_callback(print)], ids=["cancel", "wait"]
+)
+def test_a_handle_belongs_to_its_action(use: Any) -> None:
+    """Another run's code, or another thread, would change what it does without a record of it [E2.2, E3.12]."""
+    kept: list[Any] = []
+    refused: list[Any] = []
+
+    async def action(event: InputEvent, ctx: RunnerContext) -> None:
+        if event.input == "first":
+            kept.append(ctx.durable_execute_async(coroutine, 1))
+            refused.append(_elsewhere(lambda: use(kept[0])))
+            await ctx.durable_execute_async(coroutine, 2)
+            return
+        try:
+            use(kept[0])
+        except ContextMisuseError as error:
+            refused.append(error)
+
+    host = Host(agent_of(action))
+    host.input("first", "a")
+    refused.append(_elsewhere(lambda: use(kept[0])))
+    host.input("second", "b")
+
+    assert len(refused) == 3
+    assert all("of action 'action' was used outside the action" in str(error) for error in refused)
+    assert len(host.calls) == 2
+    host.run()
+    assert host.finished == [2, 1]
