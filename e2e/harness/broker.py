@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import threading
 from collections.abc import Mapping
@@ -109,6 +110,8 @@ def _java() -> str:
 
 def main() -> int:
     """Run a broker until Ctrl-C."""
+    # A shell that starts it in the background has its children ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("A Kafka broker is starting (the first time it is downloaded) …", flush=True)
     try:
         with stop_on_signals(), temporary_folder("kafka-broker-") as folder, KafkaBroker(folder) as broker:
