@@ -40,7 +40,10 @@ from flink_agents_subagent.events import Event, InputEvent, OutputEvent
 from flink_agents_subagent.memory import MemoryObject
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
 from flink_agents_subagent.subagents import (
+    BaseAsyncSubagentSetup,
     BaseDeferredSubagentSetup,
+    RunState,
+    RunStatus,
     SubagentFuture,
     SubagentFutures,
     SubagentRequest,
@@ -56,6 +59,7 @@ __all__ = [
     "Agent",
     "AgentError",
     "AgentsExecutionEnvironment",
+    "BaseAsyncSubagentSetup",
     "BaseDeferredSubagentSetup",
     "BridgeError",
     "ContextMisuseError",
@@ -79,6 +83,8 @@ __all__ = [
     "ResourceDescriptor",
     "ResourceType",
     "RetryPolicy",
+    "RunState",
+    "RunStatus",
     "RunnerContext",
     "SimulationError",
     "StoreCorruptError",

@@ -14,7 +14,7 @@ __all__ = ["SubagentRequest"]
 class SubagentRequest:
     """One invocation of a sub-agent, as its implementation sees it.
 
-    Replay: all fields but `attempt` and `deadline` are the same for a repeated invocation.
+    Replay: all fields but `attempt`, `deadline` and `run` are the same for a repeated invocation.
     """
 
     prompt: Any
@@ -27,6 +27,8 @@ class SubagentRequest:
     """Counts the attempts since the task started, from 1."""
     deadline: datetime | None = None
     """When the caller stops waiting (UTC); None: never."""
+    run: Any = None
+    """What `call_submit_request` returned for this call; None before it did, and when its answer was lost in a crash."""
 
     @property
     def trace_parent(self) -> str:
