@@ -39,6 +39,10 @@ class _Environment:
         """Make everything that this process has installed importable, too."""
         self.put_editable("dependencies", self._installed())
 
+    def put_slow_start(self) -> None:
+        """Take long to add the folders that follow, so that tasks which start together meet there."""
+        (self.packages / "a_slow_start.pth").write_text("import time; time.sleep(1)\n")
+
     @staticmethod
     def _installed() -> Path:
         return next(Path(folder) for folder in site.getsitepackages() if (Path(folder) / "pemja").is_dir())
@@ -67,10 +71,11 @@ def environment(tmp_path: Path) -> _Environment:
 
 
 def test_an_environment_that_is_not_activated_is_used(environment: _Environment, tmp_path: Path) -> None:
-    """Packages of the configured interpreter are found, those of editable installs too [P2, P9]."""
+    """Packages of the configured interpreter are found, those of editable installs too, by tasks that start together [P2, P9]."""
     editable = tmp_path / "editable"
     editable.mkdir()
     (editable / "from_the_environment.py").write_text("NAME = 'found'\n")
+    environment.put_slow_start()
     environment.put_dependencies()
     environment.put_editable("ours", _ROOT, editable)
 
