@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from e2e.harness.effect_log import Request
 from examples.demo.expected import Call, Expectation
+from flink_agents_subagent.testing.http import Request
 
 __all__ = ["Kill", "Report", "check"]
 

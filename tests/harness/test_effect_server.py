@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from e2e.harness.effect_log import Request, read_effect_log
 from e2e.harness.effect_server import answer
 from e2e.harness.effects import EffectServer, Fault
 from e2e.harness.processes import HarnessError, wait_until
+from flink_agents_subagent.testing.http import Request, read_log
 
 
 @pytest.fixture
@@ -178,14 +178,14 @@ def test_a_half_written_line_does_not_count(tmp_path: Path) -> None:
     line = {"order": 1, "event": "request", "id": 1, "at_ns": 5, "method": "GET", "path": "/", "key": "", "body": ""}
     log.write_text(json.dumps(line) + '\n{"order": 2, "ev', encoding="utf-8")
 
-    (request,) = read_effect_log(log)
+    (request,) = read_log(log).requests
 
     assert (request.order, request.received_ns, request.answered_ns) == (1, 5, None)
 
 
 def test_a_log_that_does_not_exist_is_empty(tmp_path: Path) -> None:
     """Before the first request there is nothing to read."""
-    assert read_effect_log(tmp_path / "none") == []
+    assert read_log(tmp_path / "none").requests == ()
 
 
 def test_an_unknown_line_is_refused(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_an_unknown_line_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text('{"event": "reply", "id": 1}\n', encoding="utf-8")
 
     with pytest.raises(ValueError, match="unknown kind 'reply'"):
-        read_effect_log(tmp_path / "log")
+        read_log(tmp_path / "log")
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:

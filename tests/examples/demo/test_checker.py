@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from e2e.harness.effect_log import Request
 from examples.demo.checker import Kill, Report, check
 from examples.demo.expected import Call, Expectation
+from flink_agents_subagent.testing.http import Request
 
 _SECOND = 1_000_000_000
 _CALLS = {Call("/seats", f"body-{n}"): f"flight-{n}" for n in (1, 2, 3)}

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from e2e.harness.effect_log import Request
 from e2e.harness.effect_server import answer
 from e2e.harness.processes import HarnessError
 from examples.demo import __main__ as demo
@@ -15,6 +14,7 @@ from examples.demo.checker import Kill
 from examples.demo.expected import expect
 from examples.demo.job import read_flights
 from examples.demo.run import FLIGHTS, Plan
+from flink_agents_subagent.testing.http import Request
 
 
 class FakeRun:
