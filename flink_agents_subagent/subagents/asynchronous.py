@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any
 
@@ -56,7 +57,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
         """
 
     @abstractmethod
-    def call_query_status(self, request: SubagentRequest) -> RunStatus:
+    def call_query_status(self, request: SubagentRequest) -> RunStatus | Awaitable[RunStatus]:
         """Ask once how far the run is, by `request.run`, or by `request.call_id` when that is None. May be `async`.
 
         What the service says of the run is a status. What keeps it from saying anything is an exception: a system failure, repeated by
@@ -75,7 +76,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
         """
         raise NotImplementedError(f"{type(self).__qualname__} cannot cancel {request.call_id}")
 
-    def reconcile_submit_request(self, request: SubagentRequest) -> RunStatus:
+    def reconcile_submit_request(self, request: SubagentRequest) -> RunStatus | Awaitable[RunStatus]:
         """Tell what became of a submit that a crash or an exception interrupted. May be `async`.
 
         Returns:
