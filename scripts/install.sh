@@ -14,4 +14,4 @@ if ! "$venv/bin/python" -c "$suits" 2>/dev/null </dev/null; then
 fi
 
 "$here/step.sh" install "Installing the package and its tools (some minutes the first time: Flink is 250 MB)" \
-  "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off --editable '.[demo,dev]'
+  "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off --editable '.[demo,dev,http]'

@@ -35,13 +35,14 @@ class Asked(NamedTuple):
     path: str
     key: str
     body: bytes
+    headers: Mapping[str, str] = {}
 
 
 class Reply(NamedTuple):
     """An answer."""
 
     status: int
-    content: Mapping[str, Any]
+    content: Mapping[str, Any] | list[Any]
     headers: Mapping[str, str] = {}
 
 
@@ -128,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._replace_faults(body)
         else:
             key = self.headers.get("Idempotency-Key") or self.server.key_of(self.path)
-            self._serve_logged(Asked(self.command, self.path, key, body))
+            self._serve_logged(Asked(self.command, self.path, key, body, dict(self.headers)))
 
     def _replace_faults(self, body: bytes) -> None:
         try:
