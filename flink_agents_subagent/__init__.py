@@ -1,7 +1,7 @@
 """Agents with durable calls and sub-agents for PyFlink.
 
-`AgentsExecutionEnvironment` is imported when it is first used, because it brings PyFlink along, which neither unit tests
-on the local runner nor the TaskManager need.
+`AgentsExecutionEnvironment` and the readers of YAML are imported when they are first used: the first brings PyFlink along, the
+others a parser, and neither unit tests on the local runner nor the TaskManager need these.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ from flink_agents_subagent.subagents import (
 )
 
 if TYPE_CHECKING:
+    from flink_agents_subagent.descriptor import AgentFile, load_agents
     from flink_agents_subagent.execution import AgentsExecutionEnvironment
 
 __all__ = [
     "ActionError",
     "Agent",
     "AgentError",
+    "AgentFile",
     "AgentsExecutionEnvironment",
     "BaseAsyncSubagentSetup",
     "BaseDeferredSubagentSetup",
@@ -101,10 +103,13 @@ __all__ = [
     "UnawaitedHandleError",
     "UnknownVersionError",
     "action",
+    "load_agents",
 ]
+
+_LATE = {"AgentFile": "descriptor", "AgentsExecutionEnvironment": "execution", "load_agents": "descriptor"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "AgentsExecutionEnvironment":
-        return importlib.import_module("flink_agents_subagent.execution").AgentsExecutionEnvironment
+    if name in _LATE:
+        return getattr(importlib.import_module(f"flink_agents_subagent.{_LATE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

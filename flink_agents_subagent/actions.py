@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import Event, OutputEvent
 
-__all__ = ["ActionDefinition", "action", "trigger_of"]
+__all__ = [
+    "ActionDefinition",
+    "action",
+    "check_condition",
+    "check_config",
+    "check_events",
+    "check_function",
+    "trigger_of",
+]
 
 F = TypeVar("F", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 Condition = Callable[[Any], bool]
@@ -41,10 +49,10 @@ class ActionDefinition:
 
     def __post_init__(self) -> None:
         """Refuse what could only fail at the first event."""
-        _check_events(self.name, self.events)
-        _check_function(self.name, self.function)
-        _check_condition(self.name, self.where)
-        _check_config(self.name, self.config)
+        check_events(self.name, self.events)
+        check_function(self.name, self.function)
+        check_condition(self.name, self.where)
+        check_config(self.name, self.config)
 
     @property
     def is_async(self) -> bool:
@@ -92,7 +100,12 @@ def trigger_of(function: Any) -> Trigger | None:
     return found if isinstance(found, Trigger) else None
 
 
-def _check_events(name: str, events: Sequence[Any]) -> None:
+def check_events(name: str, events: Sequence[Any]) -> None:
+    """Refuse what is no event that an action can listen to.
+
+    Raises:
+        DefinitionError: Names the action, what was given and what to give.
+    """
     if not events:
         raise DefinitionError(f"action {name!r} has no event type; give at least one, as in InputEvent")
     for event in events:
@@ -109,7 +122,12 @@ def _check_events(name: str, events: Sequence[Any]) -> None:
             )
 
 
-def _check_function(name: str, function: Any) -> None:
+def check_function(name: str, function: Any) -> None:
+    """Refuse what cannot be called as an action.
+
+    Raises:
+        DefinitionError: Names the action, what was given and what to give.
+    """
     if not callable(function):
         raise DefinitionError(f"action {name!r} is {function!r}, which cannot be called; give a function")
     called = _called(function)
@@ -125,7 +143,12 @@ def _check_function(name: str, function: Any) -> None:
         )
 
 
-def _check_condition(name: str, where: Any) -> None:
+def check_condition(name: str, where: Any) -> None:
+    """Refuse what cannot be asked about an event.
+
+    Raises:
+        DefinitionError: Names the action, what was given and what to give.
+    """
     if where is None:
         return
     if not callable(where) or inspect.iscoroutinefunction(where) or inspect.isgeneratorfunction(where):
@@ -137,7 +160,12 @@ def _check_condition(name: str, where: Any) -> None:
         )
 
 
-def _check_config(name: str, config: Any) -> None:
+def check_config(name: str, config: Any) -> None:
+    """Refuse what would not survive JSON.
+
+    Raises:
+        DefinitionError: Names the action, what was given and what to give.
+    """
     if not isinstance(config, Mapping):
         raise DefinitionError(f"the config of action {name!r} is {config!r}; give a mapping of JSON values")
     try:

@@ -56,13 +56,8 @@ class Agent:
             DefinitionError: The name is taken, or function, events, condition or config cannot be used.
         """
         _check_name("an action", name)
-        if name in self._added_actions or name in _methods_of(type(self)):
-            raise DefinitionError(
-                f"agent {self.name!r} already has an action {name!r}; give the second one another name"
-            )
         several = tuple(events) if isinstance(events, Sequence) else (events,)
-        self._added_actions[name] = ActionDefinition(name, func, several, where, config)
-        return self
+        return self._add(ActionDefinition(name, func, several, where, config))
 
     def add_resource(self, name: str, resource_type: ResourceType, resource: Any) -> Agent:
         """Add a resource: a `ResourceDescriptor` (built in each subtask; preferred), or an instance that can be pickled.
@@ -98,6 +93,14 @@ class Agent:
     def resources(self) -> Mapping[tuple[str, ResourceType], Any]:
         """All resources by name and type, in the order in which they were added."""
         return types.MappingProxyType(self._added_resources)
+
+    def _add(self, action: ActionDefinition) -> Agent:
+        if action.name in self._added_actions or action.name in _methods_of(type(self)):
+            raise DefinitionError(
+                f"agent {self.name!r} already has an action {action.name!r}; give the second one another name"
+            )
+        self._added_actions[action.name] = action
+        return self
 
     # Kept lazily, so that a subclass need not call `Agent.__init__`.
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from flink_agents_subagent._flink import submit
@@ -17,6 +20,7 @@ from flink_agents_subagent._flink.types import (
 )
 from flink_agents_subagent._plan import dump_plan
 from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.descriptor import load_agents
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.options import OptionValue, parse_option, resolve_options
 from flink_agents_subagent.resources import ResourceType, check_resource
@@ -44,6 +48,7 @@ class AgentsExecutionEnvironment:
         self._options: dict[str, OptionValue] = {}
         self._resources: dict[tuple[str, ResourceType], Any] = {}
         self._outputs: list[AgentOutput] = []
+        self._described: dict[str, tuple[Agent, Path]] = {}
 
     @classmethod
     def get_execution_environment(cls, env: StreamExecutionEnvironment | None = None) -> AgentsExecutionEnvironment:
@@ -81,6 +86,30 @@ class AgentsExecutionEnvironment:
                 "names are unique within a type"
             )
         self._resources[name, resource_type] = resource
+        return self
+
+    def load_yaml(self, path: str | os.PathLike[str]) -> AgentsExecutionEnvironment:
+        """Read agents that a YAML file describes, to be applied by name, and set the options that it gives.
+
+        Options are set as by `set_option` at this point: they hold for agents that are applied after it, and what is set later wins.
+
+        Args:
+            path: A file as docs/yaml.md describes it, read where the job is submitted.
+
+        Raises:
+            DefinitionError: Something in the file is wrong, all of which is named; or another file has an agent of the same name.
+            OSError: The file cannot be read.
+        """
+        file = load_agents(path)
+        for name in file.agents:
+            if name in self._described:
+                raise DefinitionError(
+                    f"{file.path} and {self._described[name][1]} both describe an agent {name!r}; "
+                    "give one of them another name, by which savepoints find its state"
+                )
+        for name, value in file.options.items():
+            self.set_option(name, value)
+        self._described |= {name: (agent, file.path) for name, agent in file.agents.items()}
         return self
 
     def from_datastream(
@@ -133,7 +162,9 @@ class AgentsExecutionEnvironment:
         self._outputs.clear()
         return self._environment.execute(job_name)
 
-    def _apply(self, agent_input: AgentInput, agent: Agent) -> AgentOutput:
+    def _apply(self, agent_input: AgentInput, agent: Agent | str) -> AgentOutput:
+        if isinstance(agent, str):
+            agent = self._find(agent)
         plan = dump_plan(agent, self._resources)
         if any(output.agent == agent.name for output in self._outputs):
             raise DefinitionError(
@@ -144,6 +175,13 @@ class AgentsExecutionEnvironment:
         self._outputs.append(output)
         return output
 
+    def _find(self, name: str) -> Agent:
+        if name not in self._described:
+            near = difflib.get_close_matches(name, self._described, n=3) or list(self._described)
+            remedy = f"it knows {', '.join(map(repr, near))}" if near else "call load_yaml(path) before apply(name)"
+            raise DefinitionError(f"the environment knows no agent {name!r} from a YAML file; {remedy}")
+        return self._described[name][0]
+
 
 class AgentInput:
     """A stream with keys, ready for an agent. Made by `from_datastream` and `from_list`."""
@@ -153,11 +191,14 @@ class AgentInput:
         self._stream = stream
         self._keying = keying
 
-    def apply(self, agent: Agent) -> AgentOutput:
+    def apply(self, agent: Agent | str) -> AgentOutput:
         """Compile an agent and put it on the stream.
 
+        Args:
+            agent: The agent, or the name of one that `load_yaml` has read.
+
         Raises:
-            DefinitionError: The agent is wrong, or something of it cannot be sent to the TaskManagers; names it (R2).
+            DefinitionError: There is no agent of this name, the agent is wrong, or something of it cannot be sent to the TaskManagers; names it (R2).
         """
         return self._environment._apply(self, agent)
 

@@ -13,7 +13,7 @@ from flink_agents_subagent.events import InputEvent
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
 from flink_agents_subagent.subagents.setup import SubagentSetup, check_description
 
-__all__ = ["AgentDefinition", "ResourceDefinition", "define"]
+__all__ = ["AgentDefinition", "ResourceDefinition", "check_subagent", "define"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
     seen: dict[int, ResourceDefinition] = {}
     for resource in resources:
         if resource.type is ResourceType.AGENT:
-            _check_subagent(resource)
+            check_subagent(resource)
         if isinstance(resource.resource, Resource):
             other = seen.setdefault(id(resource.resource), resource)
             if other is not resource:
@@ -76,7 +76,12 @@ def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
                 )
 
 
-def _check_subagent(definition: ResourceDefinition) -> None:
+def check_subagent(definition: ResourceDefinition) -> None:
+    """Refuse what is registered as a sub-agent and is none (R2).
+
+    Raises:
+        DefinitionError: Names the sub-agent and what is wrong.
+    """
     resource = definition.resource
     owner = f"sub-agent {definition.name!r}"
     if isinstance(resource, Agent):

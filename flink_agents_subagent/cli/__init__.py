@@ -1,1 +1,1 @@
-"""The command line: `flink-agents-subagent doctor` and `options`. Needs the extra `cli`."""
+"""The command line: `flink-agents-subagent` with `doctor`, `check`, `schema` and `options`. Needs the extra `cli`."""

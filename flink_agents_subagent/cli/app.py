@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from flink_agents_subagent.cli.checks import Check, check_cluster, check_here
+from flink_agents_subagent.descriptor import check_agents
 from flink_agents_subagent.options import render_options
 
 __all__ = ["app"]
@@ -44,6 +47,36 @@ def doctor(
 def options() -> None:
     """Print docs/options.md: every option with its default and meaning."""
     typer.echo(render_options(), nl=False)
+
+
+@app.command()
+def check(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="YAML files of agents.", exists=True, dir_okay=False)
+    ],
+) -> None:
+    """Check files of agents, the functions and classes that they name included; ends with status 1 when something is wrong.
+
+    Modules are looked for in the current folder too, as `python -m` does.
+    """
+    sys.path.insert(0, str(Path.cwd()))
+    problems = [problem for path in paths for problem in check_agents(path)]
+    for problem in problems:
+        typer.echo(problem)
+    typer.echo(f"{_counted(len(problems) or 'no', 'problem')} in {_counted(len(paths), 'file')}.")
+    raise typer.Exit(1 if problems else 0)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of files of agents, for editors and other tools."""
+    typer.echo(
+        files("flink_agents_subagent").joinpath("schema/agent.schema.json").read_text(encoding="utf-8"), nl=False
+    )
+
+
+def _counted(count: int | str, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _table(checks: list[Check]) -> Table:

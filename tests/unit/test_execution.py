@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -35,3 +36,52 @@ def test_shared_resources_have_unique_names() -> None:
         env.add_resource("x", ResourceType.OBJECT, 3)
     with pytest.raises(DefinitionError, match="resource 'y' of type 'object' is None"):
         env.add_resource("y", ResourceType.OBJECT, None)
+
+
+def agent_file(folder: Path, name: str, agent: str = "desk", options: str = "{}") -> Path:
+    """Write a file of one agent."""
+    file = folder / name
+    file.write_text(
+        f"options: {options}\nagents: [{{name: {agent}, actions: [{{function: operator:add, events: [InputEvent]}}]}}]\n",
+        encoding="utf-8",
+    )
+    return file
+
+
+def test_options_of_a_file_are_set_where_it_is_loaded(tmp_path: Path) -> None:
+    """They go before what was set earlier, and what is set later goes before them."""
+    file = agent_file(tmp_path, "f.yaml", options="{call-threads: 3, log-keys: true, max-held-inputs: 7}")
+    env = environment().set_option("call-threads", 1).load_yaml(file).set_option("log-keys", value=False)
+
+    config = env.get_config()
+
+    assert (config["call-threads"], config["log-keys"], config["max-held-inputs"]) == (3, False, 7)
+
+
+def test_two_files_with_one_agent_are_refused(tmp_path: Path) -> None:
+    """Both are named, and nothing of the second is taken [R2]."""
+    env = environment().load_yaml(agent_file(tmp_path, "one.yaml"))
+
+    with pytest.raises(
+        DefinitionError, match=r"two.yaml and .*one.yaml both describe an agent 'desk'; give one of them"
+    ):
+        env.load_yaml(agent_file(tmp_path, "two.yaml", options="{call-threads: 3}"))
+    assert env.get_config()["call-threads"] == 64
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "remedy"),
+    [
+        ([], "desk", r"call load_yaml\(path\) before apply\(name\)"),
+        (["desk", "shop"], "dsk", "it knows 'desk'$"),
+        (["desk", "shop"], "x", "it knows 'desk', 'shop'$"),
+    ],
+)
+def test_an_agent_that_no_file_has_is_refused(tmp_path: Path, files: list[str], name: str, remedy: str) -> None:
+    """The nearest is named, or all [R2]."""
+    env = environment()
+    for agent in files:
+        env.load_yaml(agent_file(tmp_path, f"{agent}.yaml", agent))
+
+    with pytest.raises(DefinitionError, match=f"the environment knows no agent '{name}' from a YAML file; {remedy}"):
+        env.from_datastream(SimpleNamespace(), key_field="k").apply(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,11 +11,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from flink_agents_subagent._descriptor.model import render_schema
 from flink_agents_subagent.cli import app as cli
 from flink_agents_subagent.cli.checks import Check
 from flink_agents_subagent.options import render_options
 
 _ROOT = Path(__file__).parents[3]
+_AGENTS = """\
+agents:
+  - name: desk
+    actions:
+      - function: operator:add
+        events: [InputEvent]
+"""
 
 
 def doctor(monkeypatch: pytest.MonkeyPatch, *checks: Check) -> tuple[int, str]:
@@ -52,6 +61,64 @@ def test_doctor_ends_with_the_remedies(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_options_prints_the_documentation() -> None:
     """What it prints is docs/options.md."""
     assert CliRunner().invoke(cli.app, ["options"]).output == render_options()
+
+
+def test_check_says_that_all_is_well(tmp_path: Path) -> None:
+    """Status 0, whatever the number of files."""
+    file = tmp_path / "agents.yaml"
+    file.write_text(_AGENTS, encoding="utf-8")
+
+    result = CliRunner().invoke(cli.app, ["check", str(file), str(file)])
+
+    assert (result.exit_code, result.output) == (0, "no problems in 2 files.\n")
+
+
+def test_check_prints_each_problem_with_its_place(tmp_path: Path) -> None:
+    """Status 1, a line for each, and their number [R2]."""
+    file = tmp_path / "agents.yaml"
+    file.write_text(_AGENTS.replace("add", "ad") + "colour: red\n", encoding="utf-8")
+
+    result = CliRunner().invoke(cli.app, ["check", str(file)])
+
+    assert (result.exit_code, result.output.splitlines()) == (
+        1,
+        [
+            f"{file}:4:19: the module 'operator' has no 'ad'; did you mean 'add'?",
+            f"{file}:6:1: the file has no key 'colour'; it has options, resources, subagents, agents",
+            "2 problems in 1 file.",
+        ],
+    )
+
+
+def test_check_finds_modules_of_the_current_folder(tmp_path: Path) -> None:
+    """As `python -m` does, and as a job that is started there [R2]."""
+    (tmp_path / "mine.py").write_text("def act(event, ctx): pass\n", encoding="utf-8")
+    (tmp_path / "agents.yaml").write_text(_AGENTS.replace("operator:add", "mine:act"), encoding="utf-8")
+    code = "from flink_agents_subagent.cli.__main__ import run; run()"
+
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-P" if sys.version_info >= (3, 11) else "-s", "-c", code, "check", "agents.yaml"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(_ROOT)},
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "no problems in 1 file.\n", "")
+
+
+def test_check_needs_a_file() -> None:
+    """One that is not there is named, with status 2 as for any wrong argument."""
+    result = CliRunner().invoke(cli.app, ["check", "gone.yaml"])
+
+    assert result.exit_code == 2
+    assert "gone.yaml" in result.output
+
+
+def test_schema_prints_the_schema_of_the_package() -> None:
+    """What it prints is what the models say [R1]."""
+    assert json.loads(CliRunner().invoke(cli.app, ["schema"]).output) == json.loads(render_schema())
 
 
 def test_a_missing_extra_is_named() -> None:

@@ -1,0 +1,195 @@
+"""A tree → agents, as `add_action` and `add_resource` would make them. Owns actions and what concerns a whole agent."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flink_agents_subagent._descriptor.model import ActionEntry
+from flink_agents_subagent._descriptor.node import Node
+from flink_agents_subagent._descriptor.problem import Position, Problems
+from flink_agents_subagent._descriptor.reference import UnknownReferenceError, find, report_unknown
+from flink_agents_subagent._descriptor.resource import Described, described_by
+from flink_agents_subagent._descriptor.shape import read_entry
+from flink_agents_subagent._plan.definition import define
+from flink_agents_subagent.actions import (
+    ActionDefinition,
+    check_condition,
+    check_config,
+    check_events,
+    check_function,
+    trigger_of,
+)
+from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.events import Event, InputEvent
+from flink_agents_subagent.options import parse_option
+
+__all__ = ["build_agents", "read_options"]
+
+_BUILT_IN = {"InputEvent": InputEvent}
+
+
+def read_options(root: Node, problems: Problems) -> dict[str, Any]:
+    """Return the options of the file as they are written there; wrong ones are reported."""
+    node = root.get("options")
+    options = node.plain() if node is not None else {}
+    if node is None or not isinstance(options, dict):
+        return {}
+    for name, value in options.items():
+        try:
+            parse_option(name, value)
+        except DefinitionError as error:
+            problems.add(node.key_at(name), str(error))
+    return options
+
+
+def build_agents(root: Node, problems: Problems) -> dict[str, Agent]:
+    """Return the agents of the file by name; what is wrong is reported and left out."""
+    shared = described_by(root, problems)
+    agents: dict[str, Agent] = {}
+    first: dict[str, Position] = {}
+    for node in root.elements("agents"):
+        name, position = _name_of(node), node.at("name")
+        if name in first:
+            problems.add(
+                position,
+                f"there is an agent {name!r} already, in line {first[name].line}; "
+                "give this one another name, by which savepoints find its state",
+            )
+        # What is inside is looked at in any case, so that all problems of the file come at once.
+        agent = _agent(name or "nameless", node, shared, problems)
+        if name is not None:
+            first.setdefault(name, position)
+            agents[name] = agent
+    return agents
+
+
+def _name_of(node: Node) -> str | None:
+    found = node.get("name")
+    is_name = found is not None and isinstance(found.content, str) and found.content.strip()
+    return str(found.content) if found is not None and is_name else None
+
+
+def _agent(name: str, node: Node, shared: Sequence[Described], problems: Problems) -> Agent:
+    before = len(problems)
+    agent = Agent(name)
+    actions = _actions(node, problems)
+    resources = [*shared, *described_by(node, problems, shared)]
+    if len(problems) > before or not actions or len(actions) < len(node.elements("actions")):
+        return agent
+    for one in resources:
+        agent.add_resource(one.name, one.type, one.resource)
+    for action in actions:
+        agent._add(action)
+    try:
+        define(agent)
+    except DefinitionError as error:
+        problems.add(node.position, str(error))
+    return agent
+
+
+def _actions(agent: Node, problems: Problems) -> list[ActionDefinition]:
+    found: list[ActionDefinition] = []
+    first: dict[str, Position] = {}
+    for node in agent.elements("actions"):
+        entry = read_entry(ActionEntry, node)
+        if entry is None:
+            report_unknown(node, problems)
+            continue
+        name = entry.name or re.split("[:.]", entry.function)[-1]
+        position = node.at("name" if entry.name else "function")
+        if name in first:
+            problems.add(
+                position,
+                f"there is an action {name!r} already, in line {first[name].line}; give this one another name: 'name: ...'",
+            )
+        first.setdefault(name, position)
+        action = _action(name, entry, node, problems)
+        if action is not None:
+            found.append(action)
+    return found
+
+
+def _action(name: str, entry: ActionEntry, node: Node, problems: Problems) -> ActionDefinition | None:
+    before = len(problems)
+    function = _found(entry.function, node.at("function"), problems)
+    marked = trigger_of(function)
+    if marked is not None:
+        events, where, config = marked.events, marked.where, {**marked.config, **entry.config}
+        _refuse_second_trigger(entry, node, problems)
+    else:
+        events, where, config = (
+            _events(name, entry, node, problems),
+            _condition(name, entry, node, problems),
+            entry.config,
+        )
+    if _is_instance_method(function):
+        owner = function.__qualname__.rpartition(".")[0]
+        problems.add(
+            node.at("function"),
+            f"{entry.function} is a method of {owner}, which needs an instance; name a function or a static method",
+        )
+    elif function is not None:
+        _check(problems, node.at("function"), check_function, name, function)
+    _check(problems, node.at("config"), check_config, name, config)
+    return ActionDefinition(name, function, events, where, config) if len(problems) == before else None
+
+
+def _is_instance_method(function: Any) -> bool:
+    return inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "") == "self"
+
+
+def _refuse_second_trigger(entry: ActionEntry, node: Node, problems: Problems) -> None:
+    for key, given in (("events", entry.events), ("where", entry.where)):
+        if given is not None:
+            problems.add(
+                node.key_at(key), f"{entry.function} has its trigger from @action; leave out {key!r}, or the decorator"
+            )
+
+
+def _events(name: str, entry: ActionEntry, node: Node, problems: Problems) -> tuple[type[Event], ...]:
+    if entry.events is None:
+        problems.add(
+            node.at("function"),
+            f"{entry.function} is no action: it is not decorated with @action, and the file names no events; "
+            "add 'events', as in 'events: [InputEvent]'",
+        )
+        return ()
+    found = []
+    for number, reference in enumerate(entry.events):
+        position = node.at("events", number)
+        event = _BUILT_IN.get(reference) or _found(reference, position, problems)
+        if event is not None:
+            _check(problems, position, check_events, name, [event])
+            found.append(event)
+    return tuple(found)
+
+
+def _condition(name: str, entry: ActionEntry, node: Node, problems: Problems) -> Callable[[Any], bool] | None:
+    if entry.where is None:
+        return None
+    where: Callable[[Any], bool] | None = _found(entry.where, node.at("where"), problems)
+    _check(problems, node.at("where"), check_condition, name, where)
+    return where
+
+
+def _found(reference: str, position: Position, problems: Problems) -> Any:
+    """Return what a reference names, None when it names nothing, which is reported."""
+    try:
+        found = find(reference)
+    except UnknownReferenceError as error:
+        problems.add(position, str(error))
+        return None
+    if found is None:
+        problems.add(position, f"{reference} is None; name something else")
+    return found
+
+
+def _check(problems: Problems, position: Position, check: Callable[[str, Any], None], name: str, given: Any) -> None:
+    try:
+        check(name, given)
+    except DefinitionError as error:
+        problems.add(position, str(error))

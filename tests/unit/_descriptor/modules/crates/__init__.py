@@ -1,0 +1,1 @@
+"""A package of modules that cannot be imported."""

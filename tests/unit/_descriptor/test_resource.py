@@ -1,0 +1,128 @@
+"""Resources and sub-agents of a file: descriptors, arguments, names."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from flink_agents_subagent import ResourceDescriptor, ResourceType
+from tests.unit._descriptor.files import agent_of, problems_of
+
+wares = importlib.import_module("wares")
+
+_AGENT = "agents:\n  - name: desk\n    actions: [{function: wares:take, events: [InputEvent]}]\n"
+
+
+def test_resources_are_descriptors_of_the_class(tmp_path: Path) -> None:
+    """Class, arguments and types reach the constructor; nothing is built yet [R1]."""
+    agent = agent_of(
+        tmp_path,
+        _AGENT
+        + "    resources: [{name: rates, type: object, class: wares:Rates, args: {base: EUR}}]\n"
+        + "    subagents: [{name: rates, class: wares:Reviewer, args: {factor: 3, timeout: 1.5}, result_type: builtins:int}]\n",
+    )
+
+    rates = agent.resources["rates", ResourceType.OBJECT]
+    reviewer = agent.resources["rates", ResourceType.AGENT]
+    assert isinstance(rates, ResourceDescriptor) and isinstance(reviewer, ResourceDescriptor)
+    assert (rates.clazz, rates.arguments) == (wares.Rates, {"base": "EUR"})
+    assert (reviewer.clazz, reviewer.arguments) == (wares.Reviewer, {"factor": 3, "timeout": 1.5, "result_type": int})
+
+
+def test_resources_of_the_file_belong_to_each_agent(tmp_path: Path) -> None:
+    """They come before the agent's own, as those of an environment do [R1]."""
+    agent = agent_of(
+        tmp_path,
+        "subagents: [{name: reviewer, class: wares:Reviewer, args: {factor: 1}}]\n"
+        + _AGENT
+        + "    resources: [{name: rates, type: object, class: wares:Rates, args: {base: EUR}}]\n",
+    )
+
+    assert list(agent.resources) == [("reviewer", ResourceType.AGENT), ("rates", ResourceType.OBJECT)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "place", "problem"),
+    [
+        ("{name: a, class: wares:Revewer}", "class", "the module 'wares' has no 'Revewer'; did you mean 'Reviewer'?"),
+        ("{name: a, class: wares:take}", "class", "wares:take is <function take at "),
+        (
+            "{name: a, class: wares:Rates, args: {base: x}}",
+            "class",
+            "sub-agent 'a' is described as a Rates, which is no SubagentSetup",
+        ),
+        ("{name: a, class: wares:Unfinished}", "class", "resource 'a' cannot be built: Unfinished does not implement"),
+        (
+            "{name: a, class: wares:Reviewer}",
+            "entry",
+            "Reviewer, the class of sub-agent 'a', needs the argument 'factor'; add it",
+        ),
+        (
+            "{name: a, class: wares:Reviewer, args: {factr: 1}}",
+            "args",
+            "Reviewer, the class of sub-agent 'a', needs the argument",
+        ),
+        (
+            "{name: a, class: wares:Reviewer, args: {factor: 1, description: ' '}}",
+            "class",
+            "sub-agent 'a' has the description ' '",
+        ),
+        (
+            "{name: a, class: wares:Reviewer, args: {factor: 1}, result_type: wares:Ordr}",
+            "result_type",
+            "the module 'wares' has no",
+        ),
+        (
+            "{name: a, class: wares:Reviewer, args: {factor: 1}, input_type: wares:take}",
+            "input_type",
+            "wares:take is <function take",
+        ),
+        (
+            "{name: a, java: com.acme.Pricer}",
+            "java",
+            "sub-agent 'a' is in Java, which this release does not call; describe a",
+        ),
+    ],
+)
+def test_what_is_no_sub_agent_is_refused_at_its_place(tmp_path: Path, entry: str, place: str, problem: str) -> None:
+    """The message names the class, what it lacks, and the remedy [R2]."""
+    text = _AGENT + f"    subagents: [{entry}]\n"
+    (found,) = problems_of(tmp_path, text)
+
+    line = text.splitlines()[3]
+    key = "{name" if place == "entry" else f"{place}: "
+    column = line.index(key) + 1 + (0 if place in ("entry", "java") else len(key))
+    assert found.startswith(f"4:{column}: {problem}")
+
+
+def test_an_argument_that_the_class_does_not_take_is_refused(tmp_path: Path) -> None:
+    """The nearest of those that it takes is named, at the place of the key [R2]."""
+    text = _AGENT + "    resources: [{name: r, type: object, class: wares:Rates, args: {base: EUR, digts: 3, a: 1}}]\n"
+    column = text.splitlines()[3].index("digts") + 1
+
+    assert problems_of(tmp_path, text) == [
+        f"4:{column}: Rates, the class of resource 'r', has no argument 'digts'; did you mean 'digits'?",
+        f"4:{column + 10}: Rates, the class of resource 'r', has no argument 'a'; it takes base, digits",
+    ]
+
+
+def test_a_type_in_both_places_is_refused(tmp_path: Path) -> None:
+    """A key of the entry is an argument of that name, so it cannot be given again [R2]."""
+    entry = "{name: a, class: wares:Reviewer, result_type: builtins:int, args: {factor: 1, result_type: x}}"
+
+    (found,) = problems_of(tmp_path, _AGENT + f"    subagents: [{entry}]\n")
+
+    assert found.endswith("'result_type' is given twice; leave it out of 'args'")
+
+
+@pytest.mark.parametrize("shared", ["subagents: [{name: a, class: wares:Reviewer, args: {factor: 1}}]\n", ""])
+def test_names_are_unique_within_a_type(tmp_path: Path, shared: str) -> None:
+    """Twice in an agent, or in the file and an agent of it, is refused with the line of the first [R2]."""
+    several = ["{name: a, class: wares:Reviewer, args: {factor: 1}}"] * (1 if shared else 2)
+
+    (found,) = problems_of(tmp_path, shared + _AGENT + f"    subagents: [{', '.join(several)}]\n")
+
+    line = 1 if shared else 4
+    assert f"there is a resource 'a' of type 'agent' already, in line {line}; give one of them another name" in found
