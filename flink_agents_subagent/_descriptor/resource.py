@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flink_agents_subagent._descriptor.model import ResourceEntry, SubagentEntry
 from flink_agents_subagent._descriptor.node import Node
-from flink_agents_subagent._descriptor.problem import Position, Problems, nearest
+from flink_agents_subagent._descriptor.problem import Position, Problems
 from flink_agents_subagent._descriptor.reference import UnknownReferenceError, find, report_unknown
 from flink_agents_subagent._descriptor.shape import read_entry
 from flink_agents_subagent._plan.definition import ResourceDefinition, check_subagent
@@ -128,18 +129,21 @@ def _check_arguments(owner: str, clazz: type[Any], given: Mapping[str, Any], nod
         # Some built-in classes have no signature; they are checked when they are built.
         return
     by_name = {one.name: one for one in parameters if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)}
-    if not any(one.kind is one.VAR_KEYWORD for one in parameters):
-        for name in given:
-            if name not in by_name:
-                place = node.key_at(name) if node.get(name) else node.key_at("args", name)
-                remedy = nearest(name, by_name, f"it takes {', '.join(by_name) or 'none'}")
-                problems.add(place, f"{clazz.__qualname__}, the class of {owner}, has no argument {name!r}; {remedy}")
-    for name, parameter in by_name.items():
-        if parameter.default is parameter.empty and name not in given:
-            place = node.at("args") if node.get("args") else node.position
-            problems.add(
-                place, f"{clazz.__qualname__}, the class of {owner}, needs the argument {name!r}; add it to 'args'"
-            )
+    missing = [name for name, one in by_name.items() if one.default is one.empty and name not in given]
+    # What a class hands on to its base shows when it is built; but a misspelt name leaves a gap.
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    for name in [name for name in given if name not in by_name]:
+        near = difflib.get_close_matches(name, missing if takes_any else by_name, n=1)
+        if near or not takes_any:
+            place = node.key_at(*([name] if node.get(name) else ["args", name]))
+            remedy = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(by_name) or 'none'}"
+            problems.add(place, f"{clazz.__qualname__}, the class of {owner}, has no argument {name!r}; {remedy}")
+            missing = [other for other in missing if other not in near]
+    for name in missing:
+        place = node.at("args") if node.get("args") else node.position
+        problems.add(
+            place, f"{clazz.__qualname__}, the class of {owner}, needs the argument {name!r}; add it to 'args'"
+        )
 
 
 def _passes(name: str, resource_type: ResourceType, resource: Any, node: Node, problems: Problems) -> bool:

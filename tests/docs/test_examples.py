@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, Block, blocks, page, pages
+from tests.docs.pages import ROOT, Block, blocks, page, pages, write_files
 
-_GUIDES = ["agents", "durable-calls", "migration", "subagents", "testing"]
+_GUIDES = ["agents", "durable-calls", "migration", "subagents", "testing", "yaml"]
 # Decision records show signatures, not programs.
 _ALL = [block for file in pages() if file.parent.name != "decisions" for block in blocks(file)]
 _SCRIPTS = [blocks(ROOT / "README.md")[0], *(block for block in _ALL if block.mark == "flink")]
@@ -49,6 +49,7 @@ def test_scripts_run_as_a_user_runs_them(block: Block, tmp_path: Path) -> None:
     """`python job.py` submits the example to a local cluster and ends well [P7, P8, P9]."""
     script = tmp_path / "job.py"
     script.write_text(block.code, encoding="utf-8")
+    write_files(block.file, tmp_path)
 
     done = subprocess.run(  # noqa: S603 - our own example
         [sys.executable, str(script)],

@@ -60,9 +60,9 @@ def test_resources_of_the_file_belong_to_each_agent(tmp_path: Path) -> None:
             "Reviewer, the class of sub-agent 'a', needs the argument 'factor'; add it",
         ),
         (
-            "{name: a, class: wares:Reviewer, args: {factr: 1}}",
+            "{name: a, class: wares:Reviewer, args: {other: 1}}",
             "args",
-            "Reviewer, the class of sub-agent 'a', needs the argument",
+            "Reviewer, the class of sub-agent 'a', needs the argument 'factor'; add it to 'args'",
         ),
         (
             "{name: a, class: wares:Reviewer, args: {factor: 1, description: ' '}}",
@@ -105,6 +105,26 @@ def test_an_argument_that_the_class_does_not_take_is_refused(tmp_path: Path) -> 
     assert problems_of(tmp_path, text) == [
         f"4:{column}: Rates, the class of resource 'r', has no argument 'digts'; did you mean 'digits'?",
         f"4:{column + 10}: Rates, the class of resource 'r', has no argument 'a'; it takes base, digits",
+    ]
+
+
+def test_a_misspelt_argument_is_told_once(tmp_path: Path) -> None:
+    """A class that takes any argument lacks one that is needed: the nearest of those given is meant [R2]."""
+    text = _AGENT + "    subagents: [{name: a, class: wares:Reviewer, args: {description: d, factr: 1, other: 2}}]\n"
+    column = text.splitlines()[3].index("factr") + 1
+
+    assert problems_of(tmp_path, text) == [
+        f"4:{column}: Reviewer, the class of sub-agent 'a', has no argument 'factr'; did you mean 'factor'?"
+    ]
+
+
+def test_a_type_that_a_class_does_not_take_is_refused(tmp_path: Path) -> None:
+    """The place is that of the key of the entry [R2]."""
+    text = _AGENT + "    subagents: [{name: a, class: wares:Plain, result_type: builtins:int}]\n"
+    column = text.splitlines()[3].index("result_type") + 1
+
+    assert problems_of(tmp_path, text) == [
+        f"4:{column}: Plain, the class of sub-agent 'a', has no argument 'result_type'; it takes none"
     ]
 
 

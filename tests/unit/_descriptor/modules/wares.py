@@ -74,6 +74,17 @@ class Reviewer(BaseDeferredSubagentSetup):
         return request.prompt * self.factor
 
 
+class Plain(BaseDeferredSubagentSetup):
+    """A sub-agent without arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def call(self, request: SubagentRequest) -> Any:
+        """Answer."""
+        return request.prompt
+
+
 class Unfinished(BaseDeferredSubagentSetup):
     """A sub-agent that cannot be built."""
 
