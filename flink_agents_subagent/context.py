@@ -17,7 +17,19 @@ from flink_agents_subagent.events import Event
 from flink_agents_subagent.memory import MemoryObject
 from flink_agents_subagent.resources import ResourceType
 
-__all__ = ["CallSpec", "DurableCall", "DurableHandle", "Outcome", "RetryPolicy", "RunnerContext", "SubagentIdentity"]
+__all__ = [
+    "CallAgain",
+    "CallCourse",
+    "CallExpired",
+    "CallLane",
+    "CallSpec",
+    "DurableCall",
+    "DurableHandle",
+    "Outcome",
+    "RetryPolicy",
+    "RunnerContext",
+    "SubagentIdentity",
+]
 
 T = TypeVar("T")
 
@@ -73,6 +85,48 @@ class Outcome:
         return self.value
 
 
+class CallAgain(NamedTuple):
+    """Returned by the function of a call that has a course: run it again later, and record nothing (decision 0007)."""
+
+    after_ms: int
+
+
+class CallExpired(NamedTuple):
+    """Returned by the function of a call that has a course: as if its time-out had passed, with this value as the outcome."""
+
+    value: Any
+
+
+class CallLane(NamedTuple):
+    """A queue of calls, one per subtask and name: first come, first served (M8)."""
+
+    name: str
+    max_concurrency: int | None = None
+    """Calls at a time, each from its start until its outcome, with all that follows it."""
+    rate_limit: float | None = None
+    """Starts per second, evenly spaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCourse:
+    """What a call is beyond attempts at one function (decision 0007).
+
+    With a course, the function may return `CallAgain` or `CallExpired`. All other functions here are called on the task thread,
+    depend on their arguments and on what the call is alone, and are called again on a replay.
+    """
+
+    then: Callable[[Any, int], CallSpec | None] | None = None
+    """Given the recorded value and the milliseconds since the intent: the call that the handle goes on with, None when it is done."""
+    undo: Callable[[], CallSpec] | None = None
+    """The call that takes this one back, when it was cancelled or timed out after it may have been sent. The run does not end
+    before that has an outcome. For calls that have an intent, or that `then` made."""
+    delay_ms: Callable[[int], int] | None = None
+    """Given the milliseconds since the call before was recorded: how long to wait with the first attempt."""
+    lane: CallLane | None = None
+    reconciles_attempts: bool = False
+    """After a failed attempt, of the function or of the reconciler, the reconciler runs."""
+
+
 class CallSpec(NamedTuple):
     """Everything that the engine must know of a durable call; the public methods and the sub-agents build it."""
 
@@ -94,6 +148,7 @@ class CallSpec(NamedTuple):
     """When set, an open handle at the end of the action is an error; the text names sub-agent and source line (I4)."""
     label: str = ""
     """Metric label: function or sub-agent name."""
+    course: CallCourse | None = None
 
 
 class SubagentIdentity(Protocol):
@@ -113,6 +168,10 @@ class DurableHandle(ABC, Generic[T]):
     @abstractmethod
     def done(self) -> bool:
         """Tell whether the outcome was delivered; deterministic, does no I/O."""
+
+    @abstractmethod
+    def failure(self) -> BaseException | None:
+        """Return what `await` would raise; None while the call is open, after it returned, and after `cancel`."""
 
     @abstractmethod
     def cancel(self) -> bool:
@@ -228,6 +287,19 @@ class RunnerContext(ABC):
     @abstractmethod
     def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
         """Reserve a slot for `spec` and start it as the spec says. For sub-agent base classes."""
+
+    @abstractmethod
+    def _settled_call(self, value: Any) -> DurableHandle[Any]:
+        """Return a handle that is done with `value`, without slot and record. For sub-agent base classes."""
+
+    @abstractmethod
+    def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
+        """Count a sub-agent call of the run; return why it is refused, None when it is not (G1–G3). For sub-agent base classes.
+
+        Args:
+            subagent: Name of the sub-agent.
+            max_calls: How many calls of it a run may make; None: any number.
+        """
 
     @abstractmethod
     def _fingerprint(self, *values: Any) -> bytes:

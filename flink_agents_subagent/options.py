@@ -180,6 +180,19 @@ _TABLE = (
         "What a record that cannot be read does on recovery: `fail` the job with its address, or set it aside with a warning.",
     ),
     _count("store.retained-checkpoints", 2, "Completed checkpoints whose records the store keeps."),
+    _count(
+        "subagent.max-calls-per-run",
+        1000,
+        "Calls of sub-agents that a run may make. Beyond it a call gives a failed result with the reason `limit`.",
+        minimum=0,
+    ),
+    _count(
+        "subagent.max-depth",
+        8,
+        "How deep sub-agents may be nested; one that an action calls has depth 1. Beyond it a call gives a failed result with "
+        "the reason `limit`. `0` forbids all.",
+        minimum=0,
+    ),
 )
 
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _TABLE}

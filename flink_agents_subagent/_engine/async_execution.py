@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.context import ExecutionContext
+from flink_agents_subagent._engine.course import Course
 from flink_agents_subagent._engine.deadlines import Deadline
 from flink_agents_subagent._engine.execution import Execution, Mismatch, refuse_awaitable
 from flink_agents_subagent._engine.loop import ExecutionLoop, LoopTask
 from flink_agents_subagent._engine.outcome import outcome_of
 from flink_agents_subagent._engine.record import Record
-from flink_agents_subagent._engine.slot import Batch, Handle, Slot, SlotState, identity_text
+from flink_agents_subagent._engine.slot import Handle, Slot, SlotState, identity_text
+from flink_agents_subagent._engine.turns import Batch
 from flink_agents_subagent._plan.compiled import CompiledAction
 from flink_agents_subagent.context import CallSpec
 from flink_agents_subagent.errors import ContextMisuseError, UnawaitedHandleError
@@ -32,7 +34,16 @@ class AsyncExecution(Execution):
     Guarantee: what it does depends on its event, on memory and on the records delivered to it alone (E2.2).
     """
 
-    __slots__ = ("_calls_open", "_deadline", "_is_timer_recorded", "_slots", "_task", "loop")
+    __slots__ = (
+        "_calls_open",
+        "_deadline",
+        "_is_closed",
+        "_is_timer_recorded",
+        "_slots",
+        "_task",
+        "_unawaited",
+        "loop",
+    )
 
     def __init__(self, run: Run, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> None:
         super().__init__(run, ordinal, action, event, event_ordinal)
@@ -44,6 +55,9 @@ class AsyncExecution(Execution):
         """Calls that will bring a record."""
         self._deadline: Deadline | None = None
         self._is_timer_recorded = False
+        self._unawaited: dict[Handle, str] | None = None
+        """Handles that somebody has to look at, with what to say otherwise (I4)."""
+        self._is_closed = False
 
     # Visits
 
@@ -57,6 +71,8 @@ class AsyncExecution(Execution):
                 self.run.action_failed(self.action.name, error)
                 return
         elif not self.loop.has_work():
+            if self._is_closed:
+                self.close_if_settled()
             return
         self._run_loop()
         if self.loop.failure is not None:
@@ -89,6 +105,7 @@ class AsyncExecution(Execution):
         if is_final:
             self._cancel_open_calls()
         self._close()
+        self.close_if_settled()
 
     def _begin_task(self) -> LoopTask:
         context = contextvars.Context()
@@ -120,8 +137,17 @@ class AsyncExecution(Execution):
         if self.loop.failure is not None:
             self.run.action_failed(self.action.name, self.loop.failure)
             return
-        self.is_done = True
         self._close()
+        self.close_if_settled()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its code has ended, or was torn down; calls that take others back may still be open."""
+        return self._is_closed
+
+    def close_if_settled(self) -> None:
+        """Be done once the code has ended and all that takes calls back has an outcome."""
+        self.is_done = self._is_closed and not self._calls_open
 
     def _error_of(self, task: LoopTask) -> BaseException | None:
         if task.cancelled():
@@ -135,7 +161,7 @@ class AsyncExecution(Execution):
         return error
 
     def _close(self) -> None:
-        self.is_sealed = True
+        self.is_sealed = self._is_closed = True
         if self._deadline is not None:
             self.core.deadlines.cancel(self._deadline)
             self._deadline = None
@@ -147,15 +173,21 @@ class AsyncExecution(Execution):
     def open_call(self, spec: CallSpec, batch: Batch | None = None) -> Handle:
         """Reserve the next slot (E3.1)."""
         self.run.journal.need_for_call()
-        slot = Slot(self, self.slots_used, spec, batch)
-        self.slots_used += 1
-        self._slots.append(slot)
-        self.run.is_dirty = True
+        slot = self._reserve(Slot(self, self.slots_used, spec, batch))
         if not spec.starts_at_await:
             self._let_go(slot)
         if self.loop.has_child_tasks:
             self._tie_to_task(slot)
+        if spec.must_be_awaited is not None:
+            self._unawaited = self._unawaited or {}
+            slot.handle.must_be_awaited(self._unawaited, spec.must_be_awaited)
         return slot.handle
+
+    def _reserve(self, slot: Slot) -> Slot:
+        self.slots_used += 1
+        self._slots.append(slot)
+        self.run.is_dirty = True
+        return slot
 
     def _tie_to_task(self, slot: Slot) -> None:
         """Have a call cancelled with the task that opened it (E3.11); the end of the whole action sees to the others."""
@@ -165,45 +197,72 @@ class AsyncExecution(Execution):
 
     def begin(self, slot: Slot) -> None:
         """Note that a handle is awaited, which starts a call that starts at its await."""
-        if slot.is_awaited or self.is_sealed:
-            return
-        slot.is_awaited = True
-        if slot.spec.starts_at_await and slot.state is SlotState.HELD:
+        if slot.spec.starts_at_await and not slot.is_open and slot.state is SlotState.HELD and not self.is_sealed:
             self._let_go(slot)
 
     def cancel_call(self, slot: Slot) -> None:
         """Cancel a call for the author (E3.11)."""
         if self.is_sealed or slot.state is SlotState.CLOSED:
             return
-        self._forget(slot)
+        self.forget(slot)
         self.core.calls.cancel(slot)
+        if slot.course is not None:
+            self._take_back(slot.course)
 
     def _let_go(self, slot: Slot) -> None:
         slot.is_open = True
         self._calls_open += 1
         self.run.unreleased.append(slot)
 
-    def _forget(self, slot: Slot) -> None:
+    def forget(self, slot: Slot) -> None:
+        """Wait for the outcome of a call no longer."""
         if slot.is_open:
             slot.is_open = False
             self._calls_open -= 1
 
     def _cancel_open_calls(self) -> None:
-        for slot in self._slots:
-            if slot is not None:
+        # What they are taken back by gets slots meanwhile.
+        for slot in list(self._slots):
+            if slot is not None and (slot.course is None or slot.course.undoes is None):
                 slot.handle.cancel()
 
     def _refuse_unawaited(self) -> None:
-        for slot in self._slots:
-            if slot is None or slot.spec.must_be_awaited is None:
-                continue
-            if not slot.is_awaited and not slot.handle.done():
-                self.core.fail(
-                    UnawaitedHandleError(
-                        f"action {self.action.name!r} ended with an open handle: {slot.spec.must_be_awaited}; "
-                        "await it, or cancel it"
-                    )
+        for text in (self._unawaited or {}).values():
+            self.core.fail(
+                UnawaitedHandleError(
+                    f"action {self.action.name!r} ended with an open handle: {text}; await it, or cancel it"
                 )
+            )
+
+    # The course of a call (decision 0007)
+
+    def _take_back(self, course: Course) -> None:
+        """Reserve the slot of what takes a call back. Whether that is needed is known when nothing is left to replay."""
+        if course.spec.undo is None:
+            return
+        undo = course.undo = self._reserve(Slot(self, self.slots_used, course.spec.undo(), None))
+        if undo.course is not None:
+            undo.course.undoes = course
+        self._let_go(undo)
+
+    def _go_on(self, slot: Slot, course: Course, record: Record, value: Any) -> bool:
+        """Let the handle go on with the call that follows, if one does."""
+        if record.status == "timeout" and course.undo is None:
+            self._take_back(course)
+        if record.status != "ok" or course.spec.then is None:
+            return False
+        begun_ms = record.time_ms if course.begun_ms is None else course.begun_ms
+        spec = course.spec.then(value, record.time_ms - begun_ms)
+        if spec is None or slot.handle.done():
+            return False
+        following = self._reserve(Slot(self, self.slots_used, spec, None, slot.handle))
+        slot.handle.go_on_with(following)
+        if following.course is not None:
+            following.course.is_sent = True
+            following.course.begun_ms = record.time_ms
+        self.core.calls.turns.hand_over(slot, following)
+        self._let_go(following)
+        return True
 
     # Records
 
@@ -214,6 +273,8 @@ class AsyncExecution(Execution):
             return
         slot = self._slot_of(record)
         if record.kind == "i":
+            if slot.course is not None:
+                slot.course.take_intent(record.time_ms)
             if slot.state is SlotState.HELD:
                 slot.was_intended = True
             else:
@@ -239,10 +300,18 @@ class AsyncExecution(Execution):
             self.core.count(metric.CALLS_REPLAYED, slot.label)
         slot.state = SlotState.CLOSED
         self._slots[record.slot] = None
-        if is_cancelled:
+        course = slot.course
+        if is_cancelled and course is None:
             return
-        self._forget(slot)
-        slot.handle.deliver(*outcome_of(self.core, record, slot))
+        self.forget(slot)
+        outcome = outcome_of(self.core, record, slot)
+        if course is not None:
+            course.is_sent = True
+            if self._go_on(slot, course, record, outcome.value):
+                return
+            self.core.calls.turns.give_back(slot)
+        if not is_cancelled:
+            slot.handle.deliver(*outcome)
 
     def expects(self, record: Record, /) -> bool:
         """Tell whether the record is of a slot or timer that there is."""

@@ -13,6 +13,7 @@ from typing import Any
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.call_spec import is_coroutine_function
 from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.course import Course
 from flink_agents_subagent._engine.effects import (
     CallOrigin,
     CallOutcome,
@@ -24,7 +25,8 @@ from flink_agents_subagent._engine.effects import (
 from flink_agents_subagent._engine.outcome import encode_attempt, encode_error, encode_value
 from flink_agents_subagent._engine.record import Record, Status
 from flink_agents_subagent._engine.slot import Slot, SlotState
-from flink_agents_subagent.context import RetryPolicy
+from flink_agents_subagent._engine.turns import Turns
+from flink_agents_subagent.context import CallAgain, CallExpired, RetryPolicy
 
 __all__ = ["CallDesk"]
 
@@ -53,13 +55,14 @@ class CallDesk:
     Thread: task thread.
     """
 
-    __slots__ = ("_abandoned", "_blocking", "_core", "_coroutines", "_next_call", "_running")
+    __slots__ = ("_abandoned", "_blocking", "_core", "_coroutines", "_next_call", "_running", "turns")
 
     def __init__(self, core: EngineCore) -> None:
         settings = core.settings
         self._core = core
         self._blocking = _Pool(settings.call_threads, settings.max_abandoned_calls)
         self._coroutines = _Pool(settings.max_concurrent_calls, 0)
+        self.turns = Turns(core, self._begin)
         self._running: dict[int, Slot] = {}
         self._abandoned: dict[int, str] = {}
         self._next_call = 1
@@ -72,12 +75,40 @@ class CallDesk:
             self._enqueue(slot)
         elif slot.state is not SlotState.HELD:
             return
+        elif slot.course is not None:
+            self._release_with_course(slot, slot.course)
         elif slot.batch is None:
             self._begin(slot)
         else:
-            slot.state = SlotState.BATCHED
-            slot.batch.waiting.append(slot)
-            self._take_turns(slot)
+            self.turns.wait(slot, slot.batch)
+
+    def _release_with_course(self, slot: Slot, course: Course) -> None:
+        if course.undoes is not None:
+            self._release_undo(slot, course.undoes)
+            return
+        lane = course.spec.lane
+        if lane is None:
+            self._begin(slot)
+            return
+        if course.is_sent:
+            self.turns.count(slot, lane)
+            self._begin(slot)
+        else:
+            self.turns.wait(slot, self.turns.lane(lane))
+
+    def _release_undo(self, slot: Slot, undone: Course) -> None:
+        """Take a call back, unless it was never sent."""
+        if undone.is_running:
+            # What it may still bring is needed, and the request to take it back must not overtake it.
+            undone.is_undo_waiting = True
+        elif undone.is_sent:
+            self._begin(slot)
+        elif undone.is_intended_here:
+            # A later life, which finds the intent, could not know that nothing was sent.
+            self._record_value(slot, None)
+        else:
+            slot.state = SlotState.CLOSED
+            slot.execution.forget(slot)
 
     def attempt_acknowledged(self, slot: Slot, record: Record) -> None:
         """Pause, then make the next attempt: the failed one is durable (E3.9)."""
@@ -87,22 +118,18 @@ class CallDesk:
         if slot.state is SlotState.PAUSED:
             self._resume_later(slot)
 
-    def _take_turns(self, slot: Slot) -> None:
-        batch = slot.batch
-        while batch is not None and batch.waiting and batch.running < batch.limit:
-            following = batch.waiting.popleft()
-            if following.state is SlotState.BATCHED:
-                batch.running += 1
-                following.holds_turn = True
-                self._begin(following)
-
     def _begin(self, slot: Slot) -> None:
         spec = slot.spec
         if spec.timeout_ms is not None:
             when_ms = self._core.now_ms + spec.timeout_ms
             slot.time_out = self._core.deadlines.add(when_ms, functools.partial(self._time_out, slot))
+        if slot.course is not None and slot.course.spec.delay_ms is not None:
+            age_ms = self._core.now_ms - (slot.course.begun_ms or 0)
+            slot.retry_at_ms = max(slot.retry_at_ms, self._core.now_ms + slot.course.spec.delay_ms(age_ms))
         if spec.reconciler is not None and not slot.was_intended and slot.attempts == 0:
             slot.state = SlotState.INTENDED
+            if slot.course is not None:
+                slot.course.is_intended_here = True
             self._append(slot, Record("i"))
         elif slot.was_intended:
             self._enqueue(slot)
@@ -146,6 +173,10 @@ class CallDesk:
         slot.started_ms = self._core.now_ms
         self._running[call] = slot
         name = metric.CALLS_RECONCILED if slot.is_reconciling else metric.CALLS_STARTED
+        course = slot.course
+        if course is not None:
+            course.is_sent = course.is_running = True
+            name = metric.CALLS_REPEATED if course.agains else name
         self._core.count(name, slot.label)
         self._core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
         self._core.effects.append(StartCall(call, _function(slot), _is_coroutine(slot), slot.label, self._origin(slot)))
@@ -153,7 +184,7 @@ class CallDesk:
     @staticmethod
     def _origin(slot: Slot) -> CallOrigin:
         run, spec = slot.execution.run, slot.spec
-        return CallOrigin(
+        origin = CallOrigin(
             run.key,
             run.journal.need().run_number,
             slot.execution.ordinal,
@@ -164,6 +195,7 @@ class CallDesk:
             spec.reconciler is not None,
             slot.is_reconciling,
         )
+        return origin if slot.course is None else origin._replace(agains=slot.course.agains)
 
     # Ending
 
@@ -173,7 +205,10 @@ class CallDesk:
         if slot is None:
             self._late(call)
             return
+        is_cancelled = slot.state is SlotState.CLOSED
         self._leave(slot)
+        if slot.course is not None and self._has_gone_on(slot, slot.course, outcome, is_cancelled=is_cancelled):
+            return
         self._core.observe(metric.CALL_LATENCY, slot.label, self._core.now_ms - slot.started_ms)
         if isinstance(outcome, CallReturned):
             self._record_value(slot, outcome.value)
@@ -184,13 +219,51 @@ class CallDesk:
         else:
             self._record_error(slot, outcome.error)
 
-    def cancel(self, slot: Slot) -> None:
-        """Cancel a call that is not decided: nothing is sent any more, what runs is stopped or abandoned (E3.11)."""
-        if not slot.is_decided:
-            self._core.count(metric.CALLS_CANCELLED, slot.label)
-            self._stop(slot)
+    def _has_gone_on(self, slot: Slot, course: Course, outcome: CallOutcome, *, is_cancelled: bool) -> bool:
+        """Take the end of a call for which that is not yet the outcome, or no longer."""
+        course.is_running = False
+        if is_cancelled:
+            self._end_cancelled(slot, course)
+            return True
+        value = outcome.value if isinstance(outcome, CallReturned) else None
+        if isinstance(value, CallAgain):
+            course.agains += 1
+            # It has succeeded: only attempts that fail one after the other use up the retries.
+            slot.attempts = 0
+            slot.state = SlotState.PAUSED
+            slot.retry_at_ms = self._core.now_ms + value.after_ms
+            self._resume_later(slot)
+        elif isinstance(value, CallExpired):
+            self._core.count(metric.CALLS_TIMED_OUT, slot.label)
+            self._record_value(slot, value.value, "timeout")
+        else:
+            slot.was_intended = course.spec.reconciles_attempts and isinstance(outcome, CallRaised)
+            return False
+        return True
+
+    def _end_cancelled(self, slot: Slot, course: Course) -> None:
+        """Take back a call that was cancelled while it ran, now that it has ended."""
         slot.state = SlotState.CLOSED
         self._settle(slot)
+        if course.is_undo_waiting and course.undo is not None:
+            course.is_undo_waiting = False
+            self._begin(course.undo)
+
+    def cancel(self, slot: Slot) -> None:
+        """Cancel a call that is not decided: nothing is sent any more, what runs is stopped or abandoned (E3.11).
+
+        One that runs and can be taken back goes on, until its time-out at most: what takes it back begins when it has ended.
+        """
+        goes_on = slot.course is not None and slot.course.is_running and slot.course.spec.undo is not None
+        if not slot.is_decided:
+            self._core.count(metric.CALLS_CANCELLED, slot.label)
+            if not goes_on:
+                self._stop(slot)
+        slot.state = SlotState.CLOSED
+        if goes_on:
+            self.turns.give_back(slot)
+        else:
+            self._settle(slot)
 
     def _late(self, call: int) -> None:
         label = self._abandoned.pop(call, None)
@@ -204,36 +277,46 @@ class CallDesk:
         retry = slot.spec.retry
         return (
             retry is not None
-            and not slot.is_reconciling
+            and (not slot.is_reconciling or (slot.course is not None and slot.course.spec.reconciles_attempts))
             and isinstance(outcome.error, retry.retry_on)
             and slot.attempts + 1 < retry.max_attempts
         )
 
     def _time_out(self, slot: Slot) -> None:
         slot.time_out = None
+        if slot.state is SlotState.CLOSED:
+            self._stop_running(slot)
+            if slot.course is not None:
+                self._end_cancelled(slot, slot.course)
+            return
         self._core.count(metric.CALLS_TIMED_OUT, slot.label)
         self._stop(slot)
-        spec = slot.spec
-        if spec.on_timeout is not None:
-            self._convert(slot, spec.on_timeout)
+        if slot.spec.on_timeout is not None:
+            self._convert(slot, slot.spec.on_timeout, "timeout")
             return
         self._record(slot, "timeout", b"", None)
 
     def _stop(self, slot: Slot) -> None:
         if slot.state is SlotState.RUNNING:
-            del self._running[slot.call]
-            self._core.effects.append(CancelCall(slot.call))
-            if not _is_coroutine(slot):
-                self._abandoned[slot.call] = slot.label
-                self._blocking.abandoned += 1
-                self._core.count(metric.CALLS_ABANDONED, slot.label)
-                self._core.count(metric.ABANDONED_CALLS_RUNNING, slot.label, 1)
-            self._leave(slot)
+            self._stop_running(slot)
         elif slot.state is SlotState.QUEUED:
             self._core.count(metric.CALLS_WAITING, slot.label, -1)
         if slot.retry_timer is not None:
             self._core.deadlines.cancel(slot.retry_timer)
             slot.retry_timer = None
+
+    def _stop_running(self, slot: Slot) -> None:
+        if slot.course is not None:
+            slot.course.is_running = False
+        if self._running.pop(slot.call, None) is None:
+            return
+        self._core.effects.append(CancelCall(slot.call))
+        if not _is_coroutine(slot):
+            self._abandoned[slot.call] = slot.label
+            self._blocking.abandoned += 1
+            self._core.count(metric.CALLS_ABANDONED, slot.label)
+            self._core.count(metric.ABANDONED_CALLS_RUNNING, slot.label, 1)
+        self._leave(slot)
 
     def _leave(self, slot: Slot) -> None:
         self._core.count(metric.CALLS_IN_FLIGHT, slot.label, -1)
@@ -244,18 +327,18 @@ class CallDesk:
         self._fill(pool)
 
     def _settle(self, slot: Slot) -> None:
+        self._cancel_time_out(slot)
+        self.turns.give_back(slot)
+
+    def _cancel_time_out(self, slot: Slot) -> None:
         if slot.time_out is not None:
             self._core.deadlines.cancel(slot.time_out)
             slot.time_out = None
-        if slot.holds_turn and slot.batch is not None:
-            slot.holds_turn = False
-            slot.batch.running -= 1
-            self._take_turns(slot)
 
     # Recording
 
-    def _record_value(self, slot: Slot, value: object) -> None:
-        self._record(slot, "ok", encode_value(self._core, value, slot), value)
+    def _record_value(self, slot: Slot, value: object, status: Status = "ok") -> None:
+        self._record(slot, status, encode_value(self._core, value, slot), value)
 
     def _record_error(self, slot: Slot, error: BaseException) -> None:
         if slot.spec.on_error is not None:
@@ -263,19 +346,21 @@ class CallDesk:
             return
         self._record(slot, "error", encode_error(self._core, error), error)
 
-    def _convert(self, slot: Slot, make_value: Callable[[], Any]) -> None:
+    def _convert(self, slot: Slot, make_value: Callable[[], Any], status: Status = "ok") -> None:
         """Record what the sub-agent makes of a failure; what it lets through is the outcome."""
         try:
             value = make_value()
         except Exception as error:  # noqa: BLE001 - the sub-agent's own code, and its failure is a recorded fact
             self._record(slot, "error", encode_error(self._core, error), error)
             return
-        self._record_value(slot, value)
+        self._record_value(slot, value, status)
 
     def _record(self, slot: Slot, status: Status, value: bytes, live: object) -> None:
         slot.state = SlotState.RECORDED
         self._append(slot, Record("o", status=status, attempts=slot.attempts + 1, value=value, live=live))
-        self._settle(slot)
+        self._cancel_time_out(slot)
+        if slot.course is None or slot.course.spec.then is None or status != "ok":
+            self.turns.give_back(slot)
 
     def _append(self, slot: Slot, record: Record) -> None:
         record.execution = slot.execution.ordinal

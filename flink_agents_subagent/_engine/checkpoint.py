@@ -164,7 +164,8 @@ class _Writer:
 
     def visit(self, visit: VisitLog) -> list[Any]:
         events = [None if event is None else self.frame(self.event(event)) for event in visit.events]
-        return [visit.step, events, self.writes(visit.short_term), self.writes(visit.sensory)]
+        written = [visit.step, events, self.writes(visit.short_term), self.writes(visit.sensory)]
+        return [*written, visit.admitted] if visit.admitted else written
 
     def event(self, event: Event | bytes) -> bytes:
         if isinstance(event, bytes):
@@ -224,9 +225,9 @@ class _Reader:
         return records
 
     def visit(self, visit: list[Any]) -> VisitLog:
-        step, events, short_term, sensory = visit
+        step, events, short_term, sensory, *admitted = visit
         sent: list[Event | bytes | None] = [self.optional(frame) for frame in events]
-        return VisitLog(step, sent, self.writes(short_term), self.writes(sensory))
+        return VisitLog(step, sent, self.writes(short_term), self.writes(sensory), *admitted)
 
     def writes(self, writes: list[list[Any]]) -> dict[str, Entry]:
         return {path: decode_entry(self._codec, path, self.optional(frame)) for path, frame in writes}

@@ -26,7 +26,8 @@ from flink_agents_subagent._engine.identity import (
     session_id as session_id_of,
 )
 from flink_agents_subagent._engine.memory import MemoryView
-from flink_agents_subagent._engine.slot import Batch, Handle
+from flink_agents_subagent._engine.slot import Handle
+from flink_agents_subagent._engine.turns import Batch
 from flink_agents_subagent.context import CallSpec, DurableCall, DurableHandle, Outcome, RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
 from flink_agents_subagent.events import Event
@@ -228,6 +229,15 @@ class ExecutionContext(RunnerContext):
 
     def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
         return self._enter_async("a sub-agent call").open_call(spec)
+
+    def _settled_call(self, value: Any) -> DurableHandle[Any]:
+        execution = self._enter_async("a sub-agent call")
+        handle = Handle(execution.loop, None)
+        handle.deliver(value, None)
+        return handle
+
+    def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
+        return self._enter_async("a sub-agent call").run.guards.admit(subagent, max_calls)
 
     def _fingerprint(self, *values: Any) -> bytes:
         self._enter("a sub-agent call")

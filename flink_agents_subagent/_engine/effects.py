@@ -46,6 +46,8 @@ class CallOrigin(NamedTuple):
     has_reconciler: bool
     is_reconciler: bool
     """Whether the reconciler runs in place of the function."""
+    agains: int = 0
+    """How often the function has asked to be run again in this life (`CallAgain`)."""
 
 
 class StartCall(NamedTuple):

@@ -13,8 +13,9 @@ from flink_agents_subagent._engine.checkpoint import KeyEntry, QueuedInput, deco
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts, FailTask, Metric
 from flink_agents_subagent._engine.faults import EngineStopped
+from flink_agents_subagent._engine.held_input import HeldInput
 from flink_agents_subagent._engine.restore import Restorer
-from flink_agents_subagent._engine.run import HeldInput, Run
+from flink_agents_subagent._engine.run import Run
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent.errors import AgentError, BridgeError

@@ -14,6 +14,7 @@ from flink_agents_subagent._engine.context import ExecutionContext
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import Emit
 from flink_agents_subagent._engine.faults import EngineStopped
+from flink_agents_subagent._engine.guards import NOTHING_ADMITTED
 from flink_agents_subagent._engine.memory import Entry
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._plan.compiled import CompiledAction
@@ -40,6 +41,8 @@ class VisitLog(NamedTuple):
     """In the order of sending; bytes are encoded events, None stands for an output, which has left the operator."""
     short_term: Mapping[str, Entry]
     sensory: Mapping[str, Entry]
+    admitted: Mapping[str, int] = NOTHING_ADMITTED
+    """How many calls of each sub-agent it was allowed (G3)."""
 
 
 class Execution(ABC):
@@ -101,6 +104,14 @@ class Execution(ABC):
     def can_go_on(self) -> bool:
         """Tell whether a call or a timer can wake the execution."""
         return True
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its code has ended and something of it is still to be awaited: only what can suspend has such things."""
+        return False
+
+    def close_if_settled(self) -> None:  # noqa: B027 - as above
+        """Be done if nothing is to be awaited any more."""
 
     def halt(self) -> None:  # noqa: B027 - only what can suspend has other tasks
         """Run nothing more of the author's code than what unwinds: the engine has failed."""

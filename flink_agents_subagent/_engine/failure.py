@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from typing import TYPE_CHECKING, Any
 
+from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.effects import Emit
 from flink_agents_subagent._engine.encoding import key_value
 from flink_agents_subagent._engine.encoding.exceptions import text_of
-from flink_agents_subagent.errors import ActionError, ContextMisuseError
+from flink_agents_subagent.errors import ActionError, ContextMisuseError, ReplayMismatchError
 
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.run import Run
 
-__all__ = ["action_error", "dead_letter", "key_text", "stuck"]
+__all__ = ["action_error", "emit_dead_letter", "key_text", "mismatch_error", "stuck"]
+
+_log = logging.getLogger(__name__)
 
 
 def key_text(core: EngineCore, key: bytes) -> str:
@@ -33,7 +38,28 @@ def action_error(run: Run, action: str, error: BaseException) -> ActionError:
     return failure
 
 
-def dead_letter(run: Run, action: str, error: BaseException) -> dict[str, Any]:
+def mismatch_error(run: Run, text: str) -> ReplayMismatchError:
+    """Return the error that says where code and journal disagree; `text` names both sides."""
+    return ReplayMismatchError(
+        f"agent {run.core.agent.name!r}, key {key_text(run.core, run.key)}, run {run.journal.number_text}: the code does not do what is "
+        f"recorded: {text}. Bring back the code that wrote the journal, guard the change with ctx.patched, or set "
+        "replay.on-mismatch: rerun"
+    )
+
+
+def emit_dead_letter(run: Run, action: str, error: BaseException) -> None:
+    """Send an input to the dead-letter side output, with the exception that escaped the action."""
+    core = run.core
+    _log.info(
+        "an input was dead-lettered",
+        exc_info=action_error(run, action, error),
+        extra={"agent": core.agent.name, "action": action},
+    )
+    core.count(metric.DEAD_LETTERS)
+    core.effects.append(Emit(_dead_letter(run, action, error), run.timestamp, True, run.key))
+
+
+def _dead_letter(run: Run, action: str, error: BaseException) -> dict[str, Any]:
     """Return what the dead-letter side output gets for an input (decision 0005)."""
     return {
         "agent": run.core.agent.name,

@@ -58,10 +58,10 @@ def outcome_of(core: EngineCore, record: Record, call: CallText) -> Delivered:
     Replay: containers and exceptions are rebuilt from the record in the first run as well, so that neither what the function
     goes on to do with its result, nor a class that cannot be rebuilt, makes the first run differ from a later one.
     """
-    if record.status == "timeout":
+    if record.status == "timeout" and not record.value:
         return Delivered(None, DurableTimeoutError(f"{call.describe()} did not finish within {call.timeout_ms} ms"))
     try:
-        if record.status == "ok":
+        if record.status != "error":
             is_plain = type(record.live) in _PLAIN or (type(record.live) is float and math.isfinite(record.live))
             return Delivered(record.live if is_plain else core.codec.decode(record.value), None)
         error = core.codec.decode_error(record.value)

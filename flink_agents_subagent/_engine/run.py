@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.async_execution import AsyncExecution
 from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry, event_bytes
 from flink_agents_subagent._engine.core import EngineCore
-from flink_agents_subagent._engine.effects import Emit, InputFinished
+from flink_agents_subagent._engine.effects import InputFinished
 from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
-from flink_agents_subagent._engine.failure import action_error, dead_letter, key_text, stuck
+from flink_agents_subagent._engine.failure import action_error, emit_dead_letter, mismatch_error, stuck
+from flink_agents_subagent._engine.guards import NOTHING_ADMITTED, Guards
+from flink_agents_subagent._engine.held_input import HeldInput
 from flink_agents_subagent._engine.memory import MemoryBuffer
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._engine.run_journal import RunJournal
 from flink_agents_subagent._engine.slot import Slot
 from flink_agents_subagent._plan.compiled import CompiledAction
-from flink_agents_subagent.errors import ReplayMismatchError
 from flink_agents_subagent.events import Event, InputEvent
 
-__all__ = ["HeldInput", "Run"]
+__all__ = ["Run"]
 
 _log = logging.getLogger(__name__)
-
-
-class HeldInput(NamedTuple):
-    """An input that waits for its run, or has one."""
-
-    ticket: int
-    raw: bytes
-    timestamp: int | None
 
 
 class Run:
@@ -48,6 +41,8 @@ class Run:
         "_active",
         "_events_sent",
         "_executions",
+        "_failure",
+        "_guards",
         "_input",
         "_journal",
         "_parked",
@@ -84,6 +79,9 @@ class Run:
         self._sensory: MemoryBuffer | None = None
         self._restored: list[ExecutionEntry] = []
         self._parked = 0
+        self._guards: Guards | None = None
+        self._failure: tuple[str, BaseException] | None = None
+        """The action and the exception for which the input is dead-lettered, once all that is taken back has an outcome."""
 
     # Life
 
@@ -134,10 +132,13 @@ class Run:
         self._abandon(is_final=False)
 
     def _abandon(self, *, is_final: bool) -> None:
-        self.is_over = True
         active, self._active = self._active, []
         for execution in active:
             execution.abandon(is_final=is_final)
+        if is_final:
+            # They stay for what is still to be taken back.
+            self._active = [execution for execution in active if execution.is_closed and not execution.is_done]
+        self.is_over = not self._active
 
     def entry(self) -> RunEntry:
         """Return what a checkpoint keeps of the run."""
@@ -149,7 +150,7 @@ class Run:
             started_ms=journal.started_ms,
             run_number=None if records is None else records.run_number,
             input_fingerprint=journal.known_fingerprint,
-            records=[] if records is None else [self._kept(record) for record in records.records],
+            records=journal.kept([execution.is_done for execution in self._executions]),
             markers=[] if records is None else list(records.new_markers()),
             reads={} if self._short_term is None else self._short_term.reads,
             executions=[
@@ -157,12 +158,6 @@ class Run:
                 *self._restored[len(self._executions) :],
             ],
         )
-
-    def _kept(self, record: Record) -> Record:
-        """Return a record as the checkpoint keeps it: what only a finished execution got is not needed, once the store has it."""
-        if record.kind != "r" and record.is_acknowledged and self._executions[record.execution].is_done:
-            return record.stub()
-        return record
 
     def _wait_or_finish(self) -> None:
         if self._journal is not None and self._journal.waits_for_store:
@@ -180,13 +175,25 @@ class Run:
         for execution in self._active:
             execution.prepare()
             if not execution.can_go_on():
-                self.action_failed(execution.action.name, stuck())
+                self._end_idle(execution)
                 return
         self._count_parked(len(self._active))
 
+    def _end_idle(self, execution: Execution) -> None:
+        """End an execution that nothing can wake."""
+        if not execution.is_closed:
+            self.action_failed(execution.action.name, stuck())
+            return
+        # What would have taken its calls back turned out not to be needed.
+        execution.close_if_settled()
+        self._active = [other for other in self._active if not other.is_done]
+        self._wait_or_finish()
+
     def _finish(self) -> None:
         self._count_parked(0)
-        if self._short_term is not None:
+        if self._failure is not None:
+            emit_dead_letter(self, *self._failure)
+        elif self._short_term is not None:
             writes = self._short_term.writes()
             if writes:
                 self.core.write_memory(self.key, writes)
@@ -220,23 +227,27 @@ class Run:
             execution = active[index]
             index += 1
             execution.visit()
-            if self.is_over:
+            if self._active is not active:
+                # The run has failed: no code of it runs any more.
                 return
             self._after_visit(execution)
+            if self._active is not active:
+                return
         self._active = [execution for execution in active if not execution.is_done]
 
     def _after_visit(self, execution: Execution) -> None:
         events = execution.events
         short_term = self._short_term.take_visit() if self._short_term is not None else {}
         sensory = self._sensory.take_visit() if self._sensory is not None else {}
-        if not events and not short_term and not sensory:
+        admitted = NOTHING_ADMITTED if self._guards is None else self._guards.take_visit()
+        if not events and not short_term and not sensory and not admitted:
             return
         execution.events = []
         if execution.is_logged:
-            execution.log.append(VisitLog(self.step, events, short_term, sensory))
+            execution.log.append(VisitLog(self.step, events, short_term, sensory, admitted))
         for place, event in enumerate(events):
             self._events_sent += 1
-            if isinstance(event, Event) and not self.is_over:
+            if isinstance(event, Event) and self._failure is None:
                 data = self._route(event, self._events_sent)
                 if data is not None:
                     # In the log too: it must not know what others do to the event.
@@ -321,6 +332,13 @@ class Run:
             self._journal = RunJournal(self, self._started_ms)
         return self._journal
 
+    @property
+    def guards(self) -> Guards:
+        """What the run may still call (G1–G3)."""
+        if self._guards is None:
+            self._guards = Guards(self.core.settings.max_subagent_calls, self.core.settings.max_subagent_depth)
+        return self._guards
+
     def decode_input(self) -> Any:
         """Return the input as it arrived."""
         return self.core.ports.decode_input(self._input.raw)
@@ -343,6 +361,8 @@ class Run:
             self.short_term().replay_visit(visit.short_term)
         if visit.sensory:
             self.sensory().replay_visit(visit.sensory)
+        if visit.admitted:
+            self.guards.replay_visit(visit.admitted)
 
     def _short_term_buffer(self, reads: Mapping[str, bytes | None]) -> MemoryBuffer:
         core, key = self.core, self.key
@@ -360,15 +380,10 @@ class Run:
             from_number: The first record that does not fit; None when it is the checkpoint's table of executions.
         """
         self.core.count(metric.MISMATCHES)
-        where = f"agent {self.core.agent.name!r}, key {key_text(self.core, self.key)}, run {self.journal.number_text}"
+        fault = mismatch_error(self, text)
         if self.core.settings.on_mismatch == "fail":
-            self.core.fail(
-                ReplayMismatchError(
-                    f"{where}: the code does not do what is recorded: {text}. Bring back the code that wrote the journal, guard "
-                    "the change with ctx.patched, or set replay.on-mismatch: rerun"
-                )
-            )
-        _log.warning("%s: calling afresh, because the code does not do what is recorded: %s", where, text)
+            self.core.fail(fault)
+        _log.warning("calling afresh, because of a mismatch: %s", fault)
         # What is still to start begins afresh, whatever it is; only what has left already does not leave again (E1.9).
         started = len(self._executions)
         self._restored[started:] = [ExecutionEntry("", False, entry.outputs, []) for entry in self._restored[started:]]
@@ -379,19 +394,13 @@ class Run:
         if self._journal is not None and self._journal.is_doubtful:
             self._abandon(is_final=False)
             return
-        failure = action_error(self, action, error)
         if self.core.settings.on_action_error == "fail":
-            self.core.fail(failure)
+            self.core.fail(action_error(self, action, error))
+        self._failure = (action, error)
+        self._abandon(is_final=True)
         # An action that fails early because its code changed is a mismatch, not a dead letter (E2.2).
         leftover = self.journal.unexpected(self._executions)
         if leftover is not None:
             self.mismatched(f"{leftover.text}: the action failed before it came to it", leftover.number)
-        self._abandon(is_final=True)
-        self._count_parked(0)
-        _log.info(
-            "an input was dead-lettered", exc_info=failure, extra={"agent": self.core.agent.name, "action": action}
-        )
-        self.core.count(metric.DEAD_LETTERS)
-        letter = dead_letter(self, action, error)
-        self.core.effects.append(Emit(letter, self.timestamp, True, self.key))
-        self._end()
+        if self.is_over:
+            self._finish()

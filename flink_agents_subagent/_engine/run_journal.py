@@ -208,6 +208,17 @@ class RunJournal:
             if record.execution == execution:
                 self.take(record)
 
+    def kept(self, is_done: Sequence[bool]) -> list[Record]:
+        """Return the records as a checkpoint keeps them: what only a finished execution got is not needed, once the store has it.
+
+        Args:
+            is_done: By execution.
+        """
+        return [
+            record.stub() if record.kind != "r" and record.is_acknowledged and is_done[record.execution] else record
+            for record in (() if self.records is None else self.records.records)
+        ]
+
     def unexpected(self, executions: Sequence[Execution]) -> Record | None:
         """Return the first record that is still to be replayed and for which there is no slot or timer, None when there is none."""
         for record in () if self.records is None else self.records.replay:

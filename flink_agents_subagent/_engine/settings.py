@@ -23,6 +23,8 @@ class EngineSettings:
     on_action_error: Literal["fail", "dead-letter"] = "fail"
     journal_pickle: Literal["deny", "allow"] = "deny"
     unclaimed_retention_ms: int = 3_600_000
+    max_subagent_calls: int = 1000
+    max_subagent_depth: int = 8
     log_keys: bool = False
     memory_expires: bool = False
     """Whether the host drops entries of short-term memory some time after they were written."""
@@ -41,6 +43,8 @@ class EngineSettings:
             on_action_error=options["on-action-error"],
             journal_pickle=options["journal.pickle"],
             unclaimed_retention_ms=options["replay.unclaimed-retention"],
+            max_subagent_calls=options["subagent.max-calls-per-run"],
+            max_subagent_depth=options["subagent.max-depth"],
             log_keys=options["log-keys"],
             memory_expires=options["short-term-memory.ttl"] is not None,
         )

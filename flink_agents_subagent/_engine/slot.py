@@ -1,21 +1,22 @@
-"""One durable call of an execution: its handle, its state, its place in a batch. Owns no scheduling."""
+"""One durable call of an execution: its handle and its state. Owns no scheduling."""
 
 from __future__ import annotations
 
 import contextvars
 import enum
-from collections import deque
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
+from flink_agents_subagent._engine.course import Course
 from flink_agents_subagent._engine.deadlines import Deadline
 from flink_agents_subagent._engine.loop import ExecutionLoop, LoopFuture
 from flink_agents_subagent.context import CallSpec, DurableHandle
 
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.async_execution import AsyncExecution
+    from flink_agents_subagent._engine.turns import Batch
 
-__all__ = ["Batch", "Handle", "Slot", "SlotState", "describe_call", "identity_text"]
+__all__ = ["Handle", "Slot", "SlotState", "describe_call", "identity_text"]
 
 
 class SlotState(enum.IntEnum):
@@ -24,7 +25,7 @@ class SlotState(enum.IntEnum):
     HELD = 0
     """Not released: replay is not over, the step is not over, or the handle was not awaited."""
     BATCHED = 1
-    """Released, waits for its turn in its batch."""
+    """Released, waits for its turn in its batch or lane."""
     INTENDED = 2
     """Its intent is appended and not acknowledged."""
     QUEUED = 3
@@ -38,17 +39,6 @@ class SlotState(enum.IntEnum):
     """Its outcome is delivered, or it was cancelled."""
 
 
-class Batch:
-    """The calls of one `durable_execute_all_async`, of which only so many run at a time (E3.14)."""
-
-    __slots__ = ("limit", "running", "waiting")
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.running = 0
-        self.waiting: deque[Slot] = deque()
-
-
 class Slot:
     """A call's position among the calls of its execution, and what has become of it (E3.1)."""
 
@@ -56,10 +46,10 @@ class Slot:
         "attempts",
         "batch",
         "call",
+        "course",
         "execution",
         "handle",
         "holds_turn",
-        "is_awaited",
         "is_open",
         "is_reconciling",
         "label",
@@ -73,20 +63,22 @@ class Slot:
         "was_intended",
     )
 
-    def __init__(self, execution: AsyncExecution, number: int, spec: CallSpec, batch: Batch | None) -> None:
+    def __init__(
+        self, execution: AsyncExecution, number: int, spec: CallSpec, batch: Batch | None, handle: Handle | None = None
+    ) -> None:
         self.execution = execution
         self.number = number
         self.spec = spec
+        self.course = None if spec.course is None else Course(spec.course)
         self.label = spec.label or spec.function_id
         """Name of the call in metrics and on the worker."""
         self.batch = batch
         self.state = SlotState.HELD
         self.attempts = 0
-        """Failed attempts that are recorded."""
+        """Failed attempts one after the other that are recorded."""
         self.was_intended = False
         """A replayed intent says that the call may have been sent."""
         self.is_reconciling = False
-        self.is_awaited = False
         self.is_open = False
         """Whether the execution counts on its outcome."""
         self.holds_turn = False
@@ -95,7 +87,7 @@ class Slot:
         self.retry_at_ms = 0
         self.time_out: Deadline | None = None
         self.retry_timer: Deadline | None = None
-        self.handle = Handle(execution.loop, self)
+        self.handle = Handle(execution.loop, self) if handle is None else handle
 
     @property
     def timeout_ms(self) -> int | None:
@@ -125,7 +117,10 @@ def identity_text(function_id: str, fingerprint: bytes) -> str:
 class Handle(LoopFuture, DurableHandle[Any]):
     """What the author holds: a future of the execution's loop, so that all of asyncio can wait for it (E2.1)."""
 
-    def __init__(self, loop: ExecutionLoop, slot: Slot) -> None:
+    _unawaited: dict[Handle, str] | None = None
+    """Where it is listed until somebody awaits or cancels it."""
+
+    def __init__(self, loop: ExecutionLoop, slot: Slot | None) -> None:
         super().__init__(loop)
         self._slot: Slot | None = slot
 
@@ -141,14 +136,34 @@ class Handle(LoopFuture, DurableHandle[Any]):
 
     def cancel(self, msg: Any | None = None) -> bool:
         """Cancel the call (E3.11); tell whether it was still open."""
-        if self.done():
-            return False
         slot = self._slot
         if slot is not None:
             slot.execution.refuse_others("cancel of a handle")
+        self._look_at()
+        if self.done():
+            return False
+        if slot is not None:
             slot.execution.cancel_call(slot)
             self.let_go()
         return super().cancel(msg)
+
+    def failure(self) -> BaseException | None:
+        """See `DurableHandle.failure`."""
+        return None if not self.done() or self.cancelled() else self.exception()
+
+    def go_on_with(self, slot: Slot) -> None:
+        """Stand for the call that follows, from now on."""
+        self._slot = slot
+
+    def must_be_awaited(self, unawaited: dict[Handle, str], text: str) -> None:
+        """Have the handle in `unawaited` until it is awaited or cancelled, even if it is done before (I4)."""
+        self._unawaited = unawaited
+        unawaited[self] = text
+
+    def _look_at(self) -> None:
+        if self._unawaited is not None:
+            self._unawaited.pop(self, None)
+            self._unawaited = None
 
     def deliver(self, value: object, error: BaseException | None) -> None:
         """Take the outcome. Nobody has to retrieve an exception: it surfaces at an await, or not at all (E3.1)."""
@@ -166,6 +181,8 @@ class Handle(LoopFuture, DurableHandle[Any]):
         self._slot = None
 
     def _begin(self) -> None:
+        if self._unawaited is not None:
+            self._look_at()
         if self._slot is not None:
             self._slot.execution.refuse_others("await of a handle")
             self._slot.execution.begin(self._slot)
