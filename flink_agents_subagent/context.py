@@ -289,7 +289,7 @@ class RunnerContext(ABC):
         """Reserve a slot for `spec` and start it as the spec says. For sub-agent base classes."""
 
     @abstractmethod
-    def _settled_call(self, value: Any) -> DurableHandle[Any]:
+    def _settled_call(self, value: Any, must_be_awaited: str) -> DurableHandle[Any]:
         """Return a handle that is done with `value`, without slot and record. For sub-agent base classes."""
 
     @abstractmethod

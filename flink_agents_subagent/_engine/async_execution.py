@@ -179,9 +179,20 @@ class AsyncExecution(Execution):
         if self.loop.has_child_tasks:
             self._tie_to_task(slot)
         if spec.must_be_awaited is not None:
-            self._unawaited = self._unawaited or {}
-            slot.handle.must_be_awaited(self._unawaited, spec.must_be_awaited)
+            self._watch(slot.handle, spec.must_be_awaited)
         return slot.handle
+
+    def settled_call(self, value: object, must_be_awaited: str) -> Handle:
+        """Return the handle of a call that was never made and is done with this value."""
+        handle = Handle(self.loop, None)
+        handle.deliver(value, None)
+        self._watch(handle, must_be_awaited)
+        return handle
+
+    def _watch(self, handle: Handle, text: str) -> None:
+        if self._unawaited is None:
+            self._unawaited = {}
+        handle.must_be_awaited(self._unawaited, text)
 
     def _reserve(self, slot: Slot) -> Slot:
         self.slots_used += 1

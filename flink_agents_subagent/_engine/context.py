@@ -230,11 +230,8 @@ class ExecutionContext(RunnerContext):
     def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
         return self._enter_async("a sub-agent call").open_call(spec)
 
-    def _settled_call(self, value: Any) -> DurableHandle[Any]:
-        execution = self._enter_async("a sub-agent call")
-        handle = Handle(execution.loop, None)
-        handle.deliver(value, None)
-        return handle
+    def _settled_call(self, value: Any, must_be_awaited: str) -> DurableHandle[Any]:
+        return self._enter_async("a sub-agent call").settled_call(value, must_be_awaited)
 
     def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
         return self._enter_async("a sub-agent call").run.guards.admit(subagent, max_calls)

@@ -162,7 +162,7 @@ class Engine:
         self._is_closed = True
         for run in self._runs.values():
             try:
-                run.abandon()
+                run.abandon(is_final=False)
             except (Exception, EngineStopped):  # noqa: BLE001 - a task that closes must close
                 _log.exception("an action could not be ended")
         self._runs.clear()

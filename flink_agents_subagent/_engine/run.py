@@ -96,7 +96,7 @@ class Run:
     def begin(self) -> None:
         """Start with the input, and replay what is recorded."""
         effects = len(self.core.effects)
-        self._route(self._input_event(), 0)
+        self._route(InputEvent(input=self.decode_input()), 0)
         self._step(0)
         if not self._active and self._journal is not None and self._journal.is_doubtful:
             # It has come to its end without its journal: that is the journal of an identical input, which is still to come.
@@ -127,11 +127,8 @@ class Run:
             self._deliver(record)
         return self.is_over
 
-    def abandon(self) -> None:
-        """Tear the run down because the task ends; it will be replayed elsewhere."""
-        self._abandon(is_final=False)
-
-    def _abandon(self, *, is_final: bool) -> None:
+    def abandon(self, *, is_final: bool) -> None:
+        """Tear the run down: for good, or because the task ends and it will be replayed elsewhere."""
         active, self._active = self._active, []
         for execution in active:
             execution.abandon(is_final=is_final)
@@ -276,12 +273,9 @@ class Run:
                 data = data or event_bytes(self.core.codec, event)
                 own = event if data is None else self.core.codec.decode(data)
             elif route.action.is_async and len(routes) > 1:
-                own = self._input_event()
+                own = InputEvent(input=self.decode_input())
             self._start(route.action, own, ordinal)
         return data
-
-    def _input_event(self) -> InputEvent:
-        return InputEvent(input=self.decode_input())
 
     def _start(self, action: CompiledAction, event: Event, event_ordinal: int) -> None:
         ordinal = len(self._executions)
@@ -392,12 +386,12 @@ class Run:
     def action_failed(self, action: str, error: BaseException) -> None:
         """Deal with an exception that escaped an action (E1.8)."""
         if self._journal is not None and self._journal.is_doubtful:
-            self._abandon(is_final=False)
+            self.abandon(is_final=False)
             return
         if self.core.settings.on_action_error == "fail":
             self.core.fail(action_error(self, action, error))
         self._failure = (action, error)
-        self._abandon(is_final=True)
+        self.abandon(is_final=True)
         # An action that fails early because its code changed is a mismatch, not a dead letter (E2.2).
         leftover = self.journal.unexpected(self._executions)
         if leftover is not None:

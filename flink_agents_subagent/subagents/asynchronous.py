@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any
 
-from flink_agents_subagent.context import RetryPolicy, RunnerContext
-from flink_agents_subagent.errors import ContextMisuseError
-from flink_agents_subagent.subagents.future import SubagentFuture
-from flink_agents_subagent.subagents.request import SubagentRequest
-from flink_agents_subagent.subagents.setup import SubagentSetup
-from flink_agents_subagent.subagents.status import RunStatus
+from typing_extensions import Unpack
 
-__all__ = ["BaseAsyncSubagentSetup"]
+from flink_agents_subagent.context import RetryPolicy, RunnerContext
+from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.subagents.future import SubagentFuture
+from flink_agents_subagent.subagents.invocation import AsyncInvocation, AsyncLimits
+from flink_agents_subagent.subagents.polling import PollInterval
+from flink_agents_subagent.subagents.request import SubagentRequest
+from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup
+from flink_agents_subagent.subagents.status import RunStatus
+from flink_agents_subagent.subagents.times import milliseconds
+
+__all__ = ["AsyncSubagentArguments", "BaseAsyncSubagentSetup"]
+
+_METHODS = (
+    "call_submit_request",
+    "call_query_status",
+    "call_fetch_result",
+    "call_cancel_request",
+    "reconcile_submit_request",
+)
+
+
+class AsyncSubagentArguments(SubagentArguments, total=False):
+    """What an asynchronous sub-agent is described with; see the attributes of `BaseAsyncSubagentSetup`."""
+
+    timeout: timedelta | float | None
+    start_timeout: timedelta | float | None
+    cancel_timeout: timedelta | float | None
+    retry: RetryPolicy | None
+    status_poll_interval: timedelta | float
+    status_poll_factor: float
+    status_poll_max_interval: timedelta | float
 
 
 class BaseAsyncSubagentSetup(SubagentSetup):
@@ -38,7 +64,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
     """The same for a run that stays NOT_STARTED after it was accepted."""
     cancel_timeout: timedelta | float | None = None
     """How long a cancellation is repeated before it is given up with a warning; None: until the service accepts it."""
-    retry: RetryPolicy = RetryPolicy()
+    retry: RetryPolicy | None = RetryPolicy()
     """How requests that raise are repeated before their exception surfaces at `await`; a probe that succeeds begins a new series."""
     status_poll_interval: timedelta | float = 0.5
     """Seconds or timedelta before the first probe."""
@@ -46,6 +72,32 @@ class BaseAsyncSubagentSetup(SubagentSetup):
     """Growth of the interval from probe to probe, at least 1."""
     status_poll_max_interval: timedelta | float = 10.0
     """Longest interval, unless the service asks for a longer one (`RunStatus.retry_after`)."""
+
+    def __init__(self, **arguments: Unpack[AsyncSubagentArguments]) -> None:
+        """Describe the sub-agent; the arguments are the attributes of these names.
+
+        Raises:
+            DefinitionError: A value cannot work.
+            TypeError: There is no such argument.
+        """
+        self._take_arguments(arguments, AsyncSubagentArguments)
+        self._limits(milliseconds(self.timeout))
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Refuse methods of which some block and others do not: all of them run in the same place."""
+        super().__init_subclass__(**arguments)
+        own = {name: getattr(cls, name) for name in _METHODS}
+        given = {name: it for name, it in own.items() if it is not getattr(BaseAsyncSubagentSetup, name)}
+        if len({inspect.iscoroutinefunction(method) for method in given.values()}) > 1:
+            written = ", ".join(
+                f"{'async def' if inspect.iscoroutinefunction(it) else 'def'} {name}" for name, it in given.items()
+            )
+            raise DefinitionError(f"{cls.__qualname__} has {written}; make all of them async, or none")
+
+    @classmethod
+    def is_coroutine(cls) -> bool:
+        """Tell whether requests run on the background loop rather than on a worker thread."""
+        return inspect.iscoroutinefunction(cls.call_submit_request)
 
     @abstractmethod
     def call_submit_request(self, request: SubagentRequest) -> Any:
@@ -93,5 +145,26 @@ class BaseAsyncSubagentSetup(SubagentSetup):
         *,
         call_id: str | None = None,
     ) -> SubagentFuture:
-        del ctx, prompt, session_id, timeout, call_id
-        raise ContextMisuseError(f"{type(self).__qualname__} cannot be submitted to yet; use a deferred sub-agent")
+        limits = self._limits(milliseconds(self.timeout if timeout is None else timeout))
+        submission = self._prepare(ctx, prompt, session_id, call_id)
+        if submission.refused is not None:
+            return submission.refused
+        request = submission.request
+        invocation = AsyncInvocation(self.name, self, limits, request, submission.fingerprint)
+        return self._open(ctx, invocation.send(submission.must_be_awaited), request)
+
+    def _limits(self, timeout_ms: int | None) -> AsyncLimits:
+        return AsyncLimits(
+            timeout_ms=timeout_ms,
+            start_timeout_ms=milliseconds(self.start_timeout, "start_timeout"),
+            cancel_timeout_ms=milliseconds(self.cancel_timeout, "cancel_timeout"),
+            retry=self.retry,
+            interval=PollInterval(
+                milliseconds(self.status_poll_interval, "status_poll_interval"),
+                self.status_poll_factor,
+                milliseconds(self.status_poll_max_interval, "status_poll_max_interval"),
+            ),
+            lane=self._lane(),
+            is_coroutine=self.is_coroutine(),
+            can_cancel=type(self).call_cancel_request is not BaseAsyncSubagentSetup.call_cancel_request,
+        )

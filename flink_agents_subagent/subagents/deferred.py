@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
 import logging
@@ -12,16 +11,26 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from flink_agents_subagent.context import CallSpec, RetryPolicy, RunnerContext
+from typing_extensions import Unpack
+
+from flink_agents_subagent.context import CallCourse, CallSpec, RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import DefinitionError, EngineError
 from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.request import SubagentRequest
 from flink_agents_subagent.subagents.result import SubagentResult, as_result
-from flink_agents_subagent.subagents.setup import SubagentSetup, line_of_submit, milliseconds
+from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup
+from flink_agents_subagent.subagents.times import milliseconds
 
-__all__ = ["BaseDeferredSubagentSetup"]
+__all__ = ["BaseDeferredSubagentSetup", "DeferredSubagentArguments"]
 
 _logger = logging.getLogger(__name__)
+
+
+class DeferredSubagentArguments(SubagentArguments, total=False):
+    """What a deferred sub-agent is described with; see the attributes of `BaseDeferredSubagentSetup`."""
+
+    timeout: timedelta | float | None
+    retry: RetryPolicy | None
 
 
 class BaseDeferredSubagentSetup(SubagentSetup):
@@ -40,16 +49,15 @@ class BaseDeferredSubagentSetup(SubagentSetup):
     retry: RetryPolicy | None = None
     """How a call that raises is repeated before its exception becomes the result; None: not at all."""
 
-    def __init__(
-        self, *, timeout: timedelta | float | None = None, retry: RetryPolicy | None = None, **described: Any
-    ) -> None:
-        """Describe the sub-agent; see `SubagentSetup` for the other arguments."""
-        super().__init__(**described)
-        milliseconds(timeout)
-        if timeout is not None:
-            self.timeout = timeout
-        if retry is not None:
-            self.retry = retry
+    def __init__(self, **arguments: Unpack[DeferredSubagentArguments]) -> None:
+        """Describe the sub-agent; the arguments are the attributes of these names.
+
+        Raises:
+            DefinitionError: A value cannot work.
+            TypeError: There is no such argument.
+        """
+        self._take_arguments(arguments, DeferredSubagentArguments)
+        milliseconds(self.timeout)
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Refuse a pair of methods of which one blocks and the other does not: both run in the same place."""
@@ -90,16 +98,15 @@ class BaseDeferredSubagentSetup(SubagentSetup):
         call_id: str | None = None,
     ) -> SubagentFuture:
         timeout_ms = milliseconds(self.timeout if timeout is None else timeout)
-        fingerprint = ctx._fingerprint(self.name, prompt)
-        identity = ctx._subagent_identity(self.name, session_id)
-        call_id = call_id or identity.call_id
-        # Copied, because the call starts later and the action may go on to change what it passed.
-        request = SubagentRequest(copy.deepcopy(prompt), identity.session_id, call_id)
+        submission = self._prepare(ctx, prompt, session_id, call_id)
+        if submission.refused is not None:
+            return submission.refused
+        request, lane = submission.request, self._lane()
         invocation = _Invocation(self, request, timeout_ms)
         spec = CallSpec(
             func=invocation.function(),
-            function_id=call_id,
-            fingerprint=fingerprint,
+            function_id=request.call_id,
+            fingerprint=submission.fingerprint,
             is_coroutine=self.is_coroutine(),
             reconciler=invocation.reconciler(),
             timeout_ms=timeout_ms,
@@ -107,10 +114,11 @@ class BaseDeferredSubagentSetup(SubagentSetup):
             starts_at_await=True,
             on_error=functools.partial(_failed, self.name, request),
             on_timeout=functools.partial(_timed_out, self.name, timeout_ms),
-            must_be_awaited=f"sub-agent {self.name!r}, submitted at {line_of_submit()}",
+            must_be_awaited=submission.must_be_awaited,
             label=self.name,
+            course=None if lane is None else CallCourse(lane=lane),
         )
-        return SubagentFuture(ctx._open_call(spec), identity.session_id, call_id)
+        return self._open(ctx, spec, request)
 
 
 class _Invocation:

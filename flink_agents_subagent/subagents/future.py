@@ -38,11 +38,18 @@ class SubagentFuture:
         return self._handle.__await__()
 
     def done(self) -> bool:
-        """Tell whether the outcome was delivered to the action; deterministic, without I/O."""
+        """Tell whether the outcome was delivered to the action; deterministic, without I/O.
+
+        Raises:
+            Exception: The outcome is a system failure; what `await` would raise (M4).
+        """
+        failure = self._handle.failure()
+        if failure is not None:
+            raise failure
         return self._handle.done()
 
     def cancel(self) -> bool:
-        """Cancel the call; tell whether it was still open. Before it was sent, nothing is sent (I6)."""
+        """Cancel the call; tell whether it was still open. Before it was sent nothing is sent, afterwards the other side is told (I6)."""
         return self._handle.cancel()
 
     def combine(self, other: SubagentFuture | SubagentFutures) -> SubagentFutures:
@@ -97,8 +104,10 @@ class SubagentFutures:
         return next(handle for handle in self._handles if handle._wait().done())
 
     def done(self) -> bool:
-        """Tell whether all outcomes were delivered."""
-        return all(handle.done() for handle in self._handles)
+        """Tell whether all outcomes were delivered; raises the first system failure among them (M4)."""
+        # Every one is looked at: a failure must not hide behind one that is open.
+        states = [handle.done() for handle in self._handles]
+        return all(states)
 
     def cancel(self) -> bool:
         """Cancel all; tell whether any was still open."""

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from flink_agents_subagent.context import RunnerContext
-from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
+from typing_extensions import TypedDict, Unpack
+
+from flink_agents_subagent.context import CallLane, CallSpec, DurableHandle, RunnerContext
+from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.resources import Resource
 from flink_agents_subagent.subagents.future import SubagentFuture
+from flink_agents_subagent.subagents.request import SubagentRequest
+from flink_agents_subagent.subagents.result import SubagentResult
 
-__all__ = ["SubagentSetup"]
+__all__ = ["SubagentArguments", "SubagentSetup"]
 
-_OWN_FOLDER = str(Path(__file__).parent)
+_OWN_FOLDERS = tuple(str(Path(__file__).parent.parent / name) for name in ("subagents", "integrations"))
+
+
+class SubagentArguments(TypedDict, total=False):
+    """What every sub-agent is described with; see the attributes of `SubagentSetup`."""
+
+    description: str | None
+    input_schema: Mapping[str, Any] | str | None
+    input_type: Any
+    result_type: Any
+    max_concurrency: int | None
+    rate_limit: float | None
+    max_calls_per_run: int | None
+
+
+class Submission(NamedTuple):
+    """A call that is about to be made, or was refused."""
+
+    request: SubagentRequest
+    fingerprint: bytes
+    must_be_awaited: str
+    """What to say when nobody awaits it (I4)."""
+    refused: SubagentFuture | None
+    """The handle of a call that a limit forbids."""
 
 
 class SubagentSetup(Resource, ABC):
@@ -35,39 +64,65 @@ class SubagentSetup(Resource, ABC):
 
     # Class attributes, so that a subclass may set them in its body, or not call this constructor at all.
     description: str | None = None
+    """What it does, for a chat model that may call it."""
     input_schema: Mapping[str, Any] | str | None = None
+    """JSON schema of the prompt, an object or its text; kept as it is, and stronger than `input_type`."""
     input_type: Any = None
+    """Type of the prompt, from which a schema can be made."""
     result_type: Any = None
+    """Type of the result."""
+    max_concurrency: int | None = None
+    """Calls per subtask at a time, each from its start until its outcome; the others wait in order. None: no limit."""
+    rate_limit: float | None = None
+    """Calls per subtask that start in a second, evenly spaced; the others wait in order. None: no limit."""
+    max_calls_per_run: int | None = None
+    """Calls that a run may make; a further one gives a failed result with reason `limit` (G2). None: only
+    `subagent.max-calls-per-run` counts."""
 
-    def __init__(
-        self,
-        *,
-        description: str | None = None,
-        input_schema: Mapping[str, Any] | str | None = None,
-        input_type: Any = None,
-        result_type: Any = None,
-    ) -> None:
-        """Describe the sub-agent.
-
-        Args:
-            description: What it does, for a chat model that may call it.
-            input_schema: JSON schema of the prompt, an object or its text; kept as it is, and stronger than `input_type`.
-            input_type: Type of the prompt, from which a schema can be made.
-            result_type: Type of the result.
+    def __init__(self, **arguments: Unpack[SubagentArguments]) -> None:
+        """Describe the sub-agent; the arguments are the attributes of these names.
 
         Raises:
-            DefinitionError: Description or schema is blank, or the schema is no JSON object.
+            DefinitionError: Description or schema is blank, the schema is no JSON object, or a limit is none.
+            TypeError: There is no such argument.
         """
-        given = {
-            "description": description,
-            "input_schema": input_schema,
-            "input_type": input_type,
-            "result_type": result_type,
-        }
-        for attribute, value in given.items():
+        self._take_arguments(arguments, SubagentArguments)
+
+    def _take_arguments(self, arguments: Mapping[str, Any], known: Any) -> None:
+        """Set the attributes that are given; None leaves what the class says."""
+        unknown = sorted(arguments.keys() - known.__optional_keys__)
+        if unknown:
+            raise TypeError(
+                f"{type(self).__qualname__} takes no argument {', '.join(map(repr, unknown))}; "
+                f"it takes {', '.join(sorted(known.__optional_keys__))}"
+            )
+        for attribute, value in arguments.items():
             if value is not None:
                 setattr(self, attribute, value)
         check_description(type(self).__qualname__, self.description, self.input_schema)
+        check_limits(self)
+
+    def _lane(self) -> CallLane | None:
+        """Return the queue of its calls; None when nothing limits them."""
+        if self.max_concurrency is None and self.rate_limit is None:
+            return None
+        return CallLane(self.name, self.max_concurrency, self.rate_limit)
+
+    def _prepare(self, ctx: RunnerContext, prompt: Any, session_id: str | None, call_id: str | None) -> Submission:
+        """Find out what the next call is, and whether the run may still make it."""
+        fingerprint = ctx._fingerprint(self.name, prompt)
+        identity = ctx._subagent_identity(self.name, session_id)
+        # Copied, because the call starts later and the action may go on to change what it passed.
+        request = SubagentRequest(copy.deepcopy(prompt), identity.session_id, call_id or identity.call_id)
+        must_be_awaited = f"sub-agent {self.name!r}, submitted at {line_of_submit()}"
+        refusal = ctx._admit_subagent(self.name, self.max_calls_per_run)
+        if refusal is None:
+            return Submission(request, fingerprint, must_be_awaited, None)
+        handle = ctx._settled_call(SubagentResult.error(refusal, "limit"), must_be_awaited)
+        return Submission(request, fingerprint, must_be_awaited, _future(handle, request))
+
+    def _open(self, ctx: RunnerContext, spec: CallSpec, request: SubagentRequest) -> SubagentFuture:
+        return _future(ctx._open_call(spec), request)
 
     @abstractmethod
     def submit(
@@ -121,25 +176,31 @@ def check_description(owner: str, description: object, input_schema: object) -> 
         )
 
 
+def check_limits(setup: SubagentSetup) -> None:
+    """Refuse limits that would let no call through.
+
+    Raises:
+        DefinitionError: Names the class, the limit and its value.
+    """
+    for name in ("max_concurrency", "rate_limit", "max_calls_per_run"):
+        limit = getattr(setup, name)
+        if limit is None:
+            continue
+        is_whole = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
+        if not is_whole and (name != "rate_limit" or not 0 < limit < math.inf):
+            kind = "a number of calls per second above 0" if name == "rate_limit" else "a whole number from 1"
+            raise DefinitionError(
+                f"{name} of {type(setup).__qualname__} is {limit!r}; give {kind}, or None for no limit"
+            )
+
+
+def _future(handle: DurableHandle[SubagentResult], request: SubagentRequest) -> SubagentFuture:
+    return SubagentFuture(handle, request.session_id, request.call_id)
+
+
 def line_of_submit() -> str:
     """Return `file:line` of the code that called into this package: the source line of the `submit` (I4)."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN_FOLDER):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN_FOLDERS):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def milliseconds(timeout: timedelta | float | None) -> int | None:
-    """Return a timeout in whole milliseconds, at least 1.
-
-    Raises:
-        ContextMisuseError: It is not positive.
-    """
-    if timeout is None:
-        return None
-    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
-    if not seconds > 0:
-        raise ContextMisuseError(
-            f"the timeout of a sub-agent call is {timeout!r}; give seconds or a timedelta above zero, or None"
-        )
-    return max(1, round(seconds * 1000))

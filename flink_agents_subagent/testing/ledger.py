@@ -92,7 +92,8 @@ class Ledger:
             return
         if origin.has_reconciler:
             _check_intent(slot, life, name)
-        if origin.attempt != slot.attempts + 1:
+        # One that asks to be run again has succeeded: its next failure is the first one.
+        if origin.attempt != slot.attempts + 1 and not (origin.agains and origin.attempt <= slot.attempts):
             raise Violation(f"{name} makes attempt {origin.attempt} after {slot.attempts} recorded ones (E3.9)")
         if slot.invoked not in (0, life):
             self.repeated += 1
@@ -149,7 +150,7 @@ class Ledger:
                 raise Violation(f"{where} is a second intent of its call: the first one's reconciler decides (E3.6)")
             slot.intended = life
         elif record.kind == "a":
-            slot.attempts += 1
+            slot.attempts = record.attempts
         else:
             slot.outcome = record.number
 

@@ -29,6 +29,10 @@ class FakeHandle(DurableHandle[Any]):
         """Tell whether it was resolved."""
         return self.future.done()
 
+    def failure(self) -> BaseException | None:
+        """Tell what it was failed with."""
+        return self.future.exception() if self.future.done() and not self.future.cancelled() else None
+
     def cancel(self) -> bool:
         """Cancel it."""
         return self.future.cancel()
@@ -49,6 +53,9 @@ class FakeContext:
         self.asked.append((subagent, session_id))
         session = session_id or f"session-{len(self.asked)}"
         return Identity(session, f"{session}-{len(self.asked)}")
+
+    def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
+        return None
 
     def _open_call(self, spec: CallSpec) -> FakeHandle:
         self.specs.append(spec)
