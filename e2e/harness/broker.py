@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import sys
 import threading
@@ -15,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import final
 
-from e2e.harness.broker_files import BROKER_FOLDER, class_path, write_configuration
+from e2e.harness.broker_files import BROKER_FOLDER, Member, class_path, java, write_configuration
 from e2e.harness.ports import free_ports
 from e2e.harness.processes import HarnessError, ManagedProcess, end, temporary_folder, wait_until
 from e2e.harness.signals import stop_on_signals
@@ -28,16 +26,25 @@ _READY = "Kafka Server started"
 
 @final
 class KafkaBroker:
-    """One broker that is its own controller, on free ports of the loopback interface.
+    """A broker on free ports of the loopback interface; the first of a cluster is its controller.
 
     Guarantee: at the end of the `with` block its process is gone, also after an exception or a signal (see
     `stop_on_signals`). Its data stays in `folder` from one start to the next; so do its ports.
     """
 
-    def __init__(self, folder: Path, options: Mapping[str, str] | None = None) -> None:
-        """Describe a broker that works in `folder`, which exists; `options` go over those of `server.properties`."""
+    def __init__(
+        self, folder: Path, options: Mapping[str, str] | None = None, *, beside: KafkaBroker | None = None
+    ) -> None:
+        """Describe a broker.
+
+        Args:
+            folder: Where it works; exists.
+            options: Go over those of `server.properties`.
+            beside: The first broker of the cluster, which is its controller; None: this is the first.
+        """
         self._folder = folder
-        self._port, self._controller_port = free_ports(2)
+        self._port, own_controller_port = free_ports(2)
+        self._member: Member = Member.first(own_controller_port) if beside is None else beside._member.next()
         self._options = options or {}
         self._process: ManagedProcess | None = None
         self._starts = 0
@@ -61,6 +68,11 @@ class KafkaBroker:
         return f"127.0.0.1:{self._port}"
 
     @property
+    def data(self) -> Path:
+        """The folder of the topics' logs."""
+        return self._folder / "data"
+
+    @property
     def process(self) -> ManagedProcess:
         """The running process; raises `HarnessError` when there is none."""
         if self._process is None:
@@ -69,11 +81,11 @@ class KafkaBroker:
 
     def start(self) -> None:
         """Start the process; returns when it takes requests."""
-        properties = write_configuration(self._folder, self._port, self._controller_port, self._options)
+        properties = write_configuration(self._folder, self._port, self._member, self._options)
         self._starts += 1
         log = self._folder / f"broker-{self._starts}.log"
         logging = (BROKER_FOLDER / "log4j2.properties").as_uri()
-        command: list[str | Path] = [_java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        command: list[str | Path] = [java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
         command += [f"-Dlog4j2.configurationFile={logging}", "-cp", class_path(), "kafka.Kafka", properties]
         process = self._process = ManagedProcess("Kafka broker", command, log)
         wait_until(lambda: _READY in process.log_tail(1000), "the broker takes requests", _START_S, [process])
@@ -98,14 +110,6 @@ class KafkaBroker:
     def resume(self) -> None:
         """Let a paused process go on."""
         self.process.resume()
-
-
-def _java() -> str:
-    home = os.environ.get("JAVA_HOME")
-    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if found is None:
-        raise HarnessError("there is no java; install a JDK 17, or point JAVA_HOME at one")
-    return found
 
 
 def main() -> int:

@@ -99,6 +99,8 @@ class FlinkCluster:
         self._port, self._rpc_port = free_ports(2)
         self._jobmanager: ManagedProcess | None = None
         self._taskmanagers: dict[str, ManagedProcess] = {}
+        self._paused: dict[str, tuple[ManagedProcess, int]] = {}
+        """TaskManagers that were paused once, with the length of their log at that time."""
         self._clients: list[ManagedProcess] = []
         self._started = 0
         self.rest = FlinkRest(self._port)
@@ -131,12 +133,21 @@ class FlinkCluster:
         self._flink.link_libraries(self.folder / "lib")
         options = self.settings.flink_options(self.folder, self._port, self._rpc_port)
         self._flink.write_configuration(self.folder / "conf", options)
-        script, log = self._flink.script("jobmanager.sh"), self.logs / "jobmanager.log"
-        self._jobmanager = ManagedProcess(
-            "JobManager", [script, "start-foreground"], log, env=self._environment(with_libraries=True)
-        )
+        self._launch_jobmanager()
         for _ in range(taskmanagers):
             self.start_taskmanager()
+        wait_until(self.rest.is_up, "the JobManager answers", _START_S, self._processes())
+
+    def kill_jobmanager(self) -> int:
+        """Kill the JobManager with −9, and its jobs with it, and return the `time.monotonic_ns()` before the signal."""
+        process, self._jobmanager = self._running_jobmanager(), None
+        killed_ns = time.monotonic_ns()
+        process.kill()
+        return killed_ns
+
+    def start_jobmanager(self) -> None:
+        """Start a JobManager in the place of one that was killed; it knows no job. Returns when it answers."""
+        self._launch_jobmanager()
         wait_until(self.rest.is_up, "the JobManager answers", _START_S, self._processes())
 
     def stop(self) -> None:
@@ -144,17 +155,25 @@ class FlinkCluster:
         for client in self._clients:
             # Its JVM is a child of it, and a killed client leaves none behind.
             client.kill()
+        for paused, _ in self._paused.values():
+            # It would not hear of an orderly end.
+            paused.kill()
         end(self._processes())
         self._taskmanagers.clear()
+        self._paused.clear()
         self._jobmanager = None
 
-    def start_taskmanager(self) -> str:
-        """Start a TaskManager and return its name; `wait_for_taskmanager` tells when it takes part."""
+    def start_taskmanager(self, variables: Mapping[str, str] | None = None) -> str:
+        """Start a TaskManager and return its name; `wait_for_taskmanager` tells when it takes part.
+
+        Args:
+            variables: Environment variables of this one.
+        """
         self._started += 1
         name = f"taskmanager-{self._started}"
         script, log = self._flink.script("taskmanager.sh"), self.logs / f"{name}.log"
         command: list[str | Path] = [script, "start-foreground", f"-Dtaskmanager.resource-id={name}"]
-        environment = self._environment(with_libraries=True)
+        environment = {**self._environment(with_libraries=True), **(variables or {})}
         self._taskmanagers[name] = ManagedProcess(name, command, log, env=environment)
         return name
 
@@ -174,14 +193,74 @@ class FlinkCluster:
         process.kill()
         return killed_ns
 
+    def wait_for_death(self, name: str, reason: str, within_s: float) -> int:
+        """Return the `time.monotonic_ns()` at which a TaskManager was found dead that had to end itself.
+
+        Raises:
+            HarnessError: It lives on, or the end of its log does not give this reason.
+        """
+        process = self._taskmanagers.pop(name)
+        try:
+            wait_until(lambda: not process.is_alive, f"{name} dies ({reason})", within_s, self._processes())
+        finally:
+            process.kill()
+        if reason not in process.log_tail(200):
+            raise HarnessError(f"{name} ended, but not of {reason!r}; the end of its log:\n{process.log_tail()}")
+        return time.monotonic_ns()
+
+    def pause_taskmanager(self, name: str) -> int:
+        """Stop a TaskManager in its tracks, and count it as lost; return the `time.monotonic_ns()` after the signal."""
+        process = self._taskmanagers.pop(name)
+        process.pause()
+        self._paused[name] = process, process.log.stat().st_size
+        return time.monotonic_ns()
+
+    def resume_taskmanager(self, name: str) -> int:
+        """Let a paused TaskManager go on; return the `time.monotonic_ns()` before that. It stays out of `taskmanagers`."""
+        resumed_ns = time.monotonic_ns()
+        self._paused[name][0].resume()
+        return resumed_ns
+
+    def wait_for_paused_log(self, name: str, pattern: str, within_s: float) -> None:
+        """Return when a TaskManager that was paused once has logged something (a regular expression) since then."""
+        process, length = self._paused[name]
+
+        def logged() -> bool:
+            return re.search(pattern, process.log.read_bytes()[length:].decode("utf-8", "replace")) is not None
+
+        wait_until(logged, f"{name} logs {pattern!r}", within_s)
+
+    def end_paused(self, name: str) -> None:
+        """Kill a TaskManager that was paused once, before it takes part again."""
+        self._paused.pop(name)[0].kill()
+
     def stop_taskmanager(self, name: str) -> None:
         """Let a TaskManager shut down in an orderly way."""
         end([self._taskmanagers.pop(name)])
 
-    def submit(self, script: Path, *arguments: str, python_files: Sequence[Path] = ()) -> str:
-        """Submit a job script by `flink run -d -py` and return the job's id."""
+    def submit(
+        self,
+        script: Path,
+        *arguments: str,
+        python_files: Sequence[Path] = (),
+        restore: str | None = None,
+        parallelism: int | None = None,
+    ) -> str:
+        """Submit a job script by `flink run -d -py` and return the job's id.
+
+        Args:
+            script: The job script.
+            arguments: What the script gets.
+            python_files: What is shipped with the job.
+            restore: Path of a checkpoint or savepoint to start from.
+            parallelism: Of the job; None: as the cluster says.
+        """
         command: list[str | Path] = [self._flink.script("flink"), "run", "-d"]
         command += ["-pyexec", self.settings.python, "-pyclientexec", self.settings.python]
+        if restore is not None:
+            command += ["-s", restore]
+        if parallelism is not None:
+            command += ["-p", str(parallelism)]
         if python_files:
             command += ["-pyfs", ",".join(str(file) for file in python_files)]
         client = self._start_client([*command, "-py", script, *arguments], self._environment())
@@ -209,6 +288,13 @@ class FlinkCluster:
             [*self._processes(), client],
         )
         return self._initialized(new.pop())
+
+    def stop_with_savepoint(self, job: str, within_s: float = _START_S) -> str:
+        """Stop a job with a savepoint, calls in flight or not, and return the savepoint's path."""
+        request = self.rest.stop(job, (self.folder / "savepoints").as_uri())
+        return wait_until(
+            lambda: self.rest.savepoint(job, request), f"job {job} stops with a savepoint", within_s, self._processes()
+        )
 
     def wait_for_status(self, job: str, status: str, within_s: float) -> None:
         """Return when the job has this status; raises with the job's failure when it ended with another one."""
@@ -250,6 +336,17 @@ class FlinkCluster:
             return self.has_finished(job) or ready
 
         wait_until(runs, f"every subtask of job {job} runs", within_s, self._processes())
+
+    def _running_jobmanager(self) -> ManagedProcess:
+        if self._jobmanager is None:
+            raise HarnessError("there is no JobManager")
+        return self._jobmanager
+
+    def _launch_jobmanager(self) -> None:
+        script, log = self._flink.script("jobmanager.sh"), self.logs / "jobmanager.log"
+        self._jobmanager = ManagedProcess(
+            "JobManager", [script, "start-foreground"], log, env=self._environment(with_libraries=True)
+        )
 
     def _last_failure(self, job: str) -> str:
         return _without_java_frames("\n".join(self.rest.failures(job)[:1]))

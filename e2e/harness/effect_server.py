@@ -13,7 +13,10 @@ from typing import Any
 from flink_agents_subagent.testing.http.fault import Fault
 from flink_agents_subagent.testing.http.loopback import Asked, LoopbackServer, Reply, run_as_process, server_arguments
 
-__all__ = ["EffectHttpServer", "answer"]
+__all__ = ["SEEN_PATH", "EffectHttpServer", "answer"]
+
+SEEN_PATH = "/_seen"
+"""What a reconciler asks: a POST of an idempotency key is answered like the request that had it; `{}` when there was none."""
 
 
 def answer(body: bytes) -> dict[str, Any]:
@@ -29,6 +32,8 @@ class EffectHttpServer(LoopbackServer):
         """Listen on the loopback interface; `latency_ms` are the least and the most that an answer takes."""
         super().__init__(log)
         self._latency_ms = latency_ms
+        self._answers: dict[str, dict[str, Any]] = {}
+        """By idempotency key; there from the beginning of a request on, since from then on it has its effect."""
 
     def is_for(self, fault: Fault, asked: Asked) -> bool:
         """Tell whether a fault may hit a request: by what its path begins with."""
@@ -40,6 +45,9 @@ class EffectHttpServer(LoopbackServer):
 
     def answer(self, asked: Asked) -> Reply:
         """Answer after the latency of the request, which depends on its content alone."""
+        if asked.path == SEEN_PATH:
+            return Reply(200, self._answers.get(asked.body.decode(), {}))
+        self._answers[asked.key] = answer(asked.body)
         least, most = self._latency_ms
         time.sleep((least + hashlib.sha256(asked.body).digest()[-1] / 255 * (most - least)) / 1000)
         return Reply(200, answer(asked.body))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Record", "read_journal"]
+__all__ = ["Record", "read_journal", "read_payload"]
 
 _SEGMENT_HEADER = 8 + 16 + 8 + 4
 _FORMAT = b"FASLOG01"
@@ -69,6 +69,13 @@ def _read_record(file: Path, body: bytes) -> Record:
     payload = body[_BODY.size + key_length :]
     if version != 1 or payload[:1] != b"\x01":
         raise ValueError(f"{file} has a record of an unknown version")
+    return read_payload(key, run_number, record_number, payload)
+
+
+def read_payload(key: bytes, run_number: int, record_number: int, payload: bytes) -> Record:
+    """Read what the payload of a record says, whatever store it lay in."""
+    if payload[:1] != b"\x01":
+        raise ValueError(f"record {record_number} of run {run_number} is of an unknown version")
     (header_length,) = struct.unpack_from(">I", payload, 1)
     header = json.loads(payload[5 : 5 + header_length])
     return Record(key, run_number, record_number, header["k"], header.get("f", ""), header.get("x", ""))

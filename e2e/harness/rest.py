@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,12 +81,37 @@ class FlinkRest:
         entries = self._send("GET", f"/jobs/{job}/exceptions?maxExceptions=20")["exceptionHistory"]["entries"]
         return [str(entry["stacktrace"]) for entry in entries]
 
+    def checkpoint(self, job: str) -> None:
+        """Ask for a checkpoint now; `checkpoints` tells when it is complete."""
+        self._send("POST", f"/jobs/{job}/checkpoints", {})
+
+    def stop(self, job: str, directory: str) -> str:
+        """Ask for the end of a job with a savepoint below `directory`; return the request's id."""
+        answer = self._send("POST", f"/jobs/{job}/stop", {"targetDirectory": directory, "drain": False})
+        return str(answer["request-id"])
+
+    def savepoint(self, job: str, request: str) -> str | None:
+        """Return the path of a savepoint, None while it is written.
+
+        Raises:
+            HarnessError: It failed.
+        """
+        answer = self._send("GET", f"/jobs/{job}/savepoints/{request}")
+        if answer["status"]["id"] != "COMPLETED":
+            return None
+        operation = answer["operation"]
+        if "location" not in operation:
+            raise HarnessError(f"the savepoint of job {job} failed: {operation['failure-cause']['stack-trace']}")
+        return str(operation["location"])
+
     def cancel(self, job: str) -> None:
         """Ask for the end of a job."""
         self._send("PATCH", f"/jobs/{job}?mode=cancel")
 
-    def _send(self, method: str, path: str) -> Any:
-        request = urllib.request.Request(self._root + path, method=method)
+    def _send(self, method: str, path: str, content: Mapping[str, Any] | None = None) -> Any:
+        data = None if content is None else json.dumps(content).encode()
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._root + path, data=data, headers=headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:
                 text = answer.read()

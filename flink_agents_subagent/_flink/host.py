@@ -25,6 +25,7 @@ from flink_agents_subagent._engine.effects import (
 from flink_agents_subagent._engine.engine import Engine
 from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.calls import Calls
+from flink_agents_subagent._flink.crash_points import calls_with_crash
 from flink_agents_subagent._flink.formats import decoder, encoder
 from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore, pack_entries
 from flink_agents_subagent._flink.metrics import Metrics
@@ -49,7 +50,7 @@ class OperatorHost:
         told.check_python()
         told.check_shipped_modules()
         agent = load_plan(plan)
-        self.calls = Calls(java, background)
+        self.calls = calls_with_crash(java, background, told.crash_at) if told.crash_at else Calls(java, background)
         self._java = java
         self._background = background
         self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)

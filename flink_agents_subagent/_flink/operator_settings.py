@@ -24,6 +24,8 @@ class OperatorSettings:
     """Where Flink has unpacked the files of the job; need not exist."""
     input_format: str
     output_format: str
+    crash_at: str
+    """The point at which the process is to die, as in `before-call-end:3`; empty: none (decision 0011)."""
     engine: EngineSettings
 
     @classmethod
@@ -44,6 +46,7 @@ class OperatorSettings:
             python_files_directory=told["python-files-directory"],
             input_format=told["input-format"],
             output_format=told["output-format"],
+            crash_at=told["crash-at"],
             engine=EngineSettings.from_options(told["job-identifier"], told["operator-uid"], told["options"]),
         )
 

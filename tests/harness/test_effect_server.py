@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.harness.effect_server import answer
+from e2e.harness.effect_server import SEEN_PATH, answer
 from e2e.harness.effects import EffectServer, Fault
 from e2e.harness.processes import HarnessError, wait_until
 from flink_agents_subagent.testing.http import Request, read_log
@@ -202,3 +202,23 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
 
     with pytest.raises(HarnessError, match="IsADirectoryError"), EffectServer(tmp_path):
         pytest.fail("it must not start")
+
+
+def test_what_was_seen_can_be_asked_by_key(server: EffectServer, caller: Caller) -> None:
+    """A reconciler learns the answer to a request that came, also one that is still being answered, and that another never came."""
+    server.set_faults([Fault("hold", "/a")])
+    caller.send("/a", b"content", "k-1")
+    wait_until(lambda: server.request_count() == 1, "the request is seen", 30)
+    other = Caller(server)
+
+    assert other.post(SEEN_PATH, b"k-1", "") == (200, answer(b"content"))
+    assert other.post(SEEN_PATH, b"k-2", "") == (200, {})
+    other.close()
+
+
+def test_a_refused_request_was_not_seen(server: EffectServer, caller: Caller) -> None:
+    """What is answered with an error had no effect."""
+    server.set_faults([Fault("status", "/a")])
+    caller.post("/a", b"content", "k-1")
+
+    assert caller.post(SEEN_PATH, b"k-1", "") == (200, {})

@@ -43,6 +43,7 @@ import java.util.concurrent.TimeUnit;
 final class AgentTask implements AutoCloseable {
     private final String instance = UUID.randomUUID().toString();
     private final TaskFailure failure = new TaskFailure();
+    private final ArmedCrash crash = ArmedCrash.ofProcess();
     private final Parts parts;
     private final WakeUp wakeUp;
     private final DeadlineTimer timer;
@@ -57,7 +58,7 @@ final class AgentTask implements AutoCloseable {
     AgentTask(Parts parts) {
         this.parts = parts;
         StoreSettings storeSettings = StoreSettings.of(parts.settings.options());
-        store = storeSettings.create();
+        store = crash.around(storeSettings.create());
         wakeUp = new WakeUp(parts.mailbox, this::drain);
         timer = new DeadlineTimer(parts.timeService, this::drain);
         held = new HeldInputs(parts.downstream);
@@ -74,7 +75,9 @@ final class AgentTask implements AutoCloseable {
         long start = System.nanoTime();
         parts.metrics.gauge("held_inputs", held::count);
         opened.startThreads(instance, wakeUp::wake);
-        Settings settings = parts.settings.with("python-files-directory", opened.pythonFilesDirectory());
+        Settings settings = parts.settings
+                .with("python-files-directory", opened.pythonFilesDirectory())
+                .with("crash-at", crash.text());
         opened.call(EntryPoint.OPEN, newHost(opened), instance, plan, settings.toJson());
         parts.runs.forEach(
                 (key, entry) -> held.restored((Long) opened.call(EntryPoint.RESTORE_ENTRY, instance, key, entry)));
@@ -127,10 +130,12 @@ final class AgentTask implements AutoCloseable {
     /** Writes the entries of changed keys and the positions of the store. */
     void snapshot(long checkpointId, boolean isSavepoint) throws Exception {
         ensureStarted();
+        crash.pass(CrashPoint.BEFORE_SNAPSHOT);
         enter(EntryPoint.SNAPSHOT, instance, now());
         Map<Integer, StorePosition> positions = store.positions(checkpointId);
         parts.positions.write(
                 new CheckpointedPositions.Element(parts.settings.text("job-identifier"), storeId, positions));
+        crash.pass(CrashPoint.AFTER_SNAPSHOT);
         if (!isSavepoint) {
             retained.snapshotTaken(checkpointId, positions);
         }
