@@ -91,13 +91,15 @@ final class TopicTool {
         admin.alterClientQuotas(List.of(new ClientQuotaAlteration(everybody, List.of(change)))).all().get();
     }
 
-    /** Writes a record: topic, partition, then key, value and `fas` header in hexadecimal, `-` for none. */
+    /** Writes records: topic, partition, then for each key, value and `fas` header in hexadecimal, `-` for none. */
     private static void write(String brokers, String[] args) throws Exception {
         var bytes = new ByteArraySerializer();
         try (var producer = new KafkaProducer<byte[], byte[]>(Map.of("bootstrap.servers", brokers), bytes, bytes)) {
-            var record = new ProducerRecord<>(args[2], Integer.parseInt(args[3]), hex(args[4]), hex(args[5]));
-            Optional.ofNullable(hex(args[6])).ifPresent(header -> record.headers().add("fas", header));
-            System.out.println(producer.send(record).get().offset());
+            for (int i = 4; i < args.length; i += 3) {
+                var record = new ProducerRecord<>(args[2], Integer.parseInt(args[3]), hex(args[i]), hex(args[i + 1]));
+                Optional.ofNullable(hex(args[i + 2])).ifPresent(header -> record.headers().add("fas", header));
+                System.out.println(producer.send(record).get().offset());
+            }
         }
     }
 

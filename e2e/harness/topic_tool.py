@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from e2e.harness.broker_files import BROKER_FOLDER, class_path, java
 from e2e.harness.processes import HarnessError
 
-__all__ = ["TopicTool"]
+__all__ = ["ForeignRecord", "TopicTool"]
 
 _PROGRAM = BROKER_FOLDER / "TopicTool.java"
 _TIMEOUT_S = 90
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRecord:
+    """A record that the store has not written."""
+
+    value: bytes | None
+    key: bytes | None = None
+    header: bytes | None = None
+    """What tells records of the store from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +52,11 @@ class TopicTool:
         """Let every client read so much a second; 0: as much as it likes."""
         self._run("throttle", str(bytes_per_second))
 
-    def write(
-        self, topic: str, partition: int, *, key: bytes | None = None, value: bytes | None, header: bytes | None = None
-    ) -> int:
-        """Write a record as any other program might, with `header` as what tells records of the store; return its offset."""
-        parts = ("-" if part is None else part.hex() for part in (key, value, header))
-        return int(self._run("write", topic, str(partition), *parts))
+    def write(self, topic: str, partition: int, records: Sequence[ForeignRecord]) -> list[int]:
+        """Write records as any other program might; return their offsets."""
+        parts = [part for record in records for part in (record.key, record.value, record.header)]
+        written = self._run("write", topic, str(partition), *("-" if part is None else part.hex() for part in parts))
+        return [int(offset) for offset in written.split()]
 
     def _run(self, command: str, *arguments: str) -> str:
         done = subprocess.run(

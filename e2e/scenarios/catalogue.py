@@ -113,7 +113,8 @@ _BROKER = (
     Scenario(
         "torn-and-foreign-records",
         "S1.4",
-        (Inject(0.4),),
+        (Inject(0.2),),
+        orders=Orders(per_second=10),
         checkpoint_ms=_MANUAL,
     ),
     Scenario(
@@ -159,7 +160,7 @@ _CHANGES = (
     Scenario(
         "code-incompatible",
         "E3.7, E4.8",
-        (Resume(0.4, code="incompatible", fails_with=r"replay_mismatch.*\bb:.*\bx:"),),
+        (Resume(0.4, code="incompatible", fails_with=r"ReplayMismatchError.*\bb:.*\bx:"),),
     ),
 )
 

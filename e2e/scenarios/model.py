@@ -112,7 +112,10 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Inject:
-    """Somebody else writes into each partition of the topic: a foreign record, and a torn copy of one of ours."""
+    """Somebody else writes into the topic: a foreign record, and a torn copy of one of ours. Then the TaskManager is killed.
+
+    The restore must fail with the address; then the job is submitted again from its last checkpoint with `store.on-corrupt: skip`.
+    """
 
     at: Moment
 

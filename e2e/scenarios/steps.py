@@ -8,6 +8,7 @@ from typing import Any
 
 from e2e.harness.kafka_log import read_log
 from e2e.harness.processes import HarnessError, wait_until
+from e2e.harness.topic_tool import ForeignRecord
 from e2e.scenarios.inputs import as_lines
 from e2e.scenarios.model import (
     BrokerAway,
@@ -209,11 +210,9 @@ def _inject(run: ScenarioRun, step: Inject) -> None:
     (job,) = run.jobs
     run.checkpoint(job)
     victim = next(entry for entry in read_log(run.world.brokers[0].data, job.topic) if entry.key and entry.value)
-    tool = run.world.tool
-    foreign = tool.write(job.topic, victim.partition, value=b"hello from somebody else")
-    tool.write(
-        job.topic, victim.partition, key=victim.key, value=(victim.value or b"")[:-1], header=victim.headers["fas"]
-    )
+    torn = ForeignRecord((victim.value or b"")[:-1], victim.key, victim.headers["fas"])
+    written = [ForeignRecord(b"hello from somebody else"), torn]
+    foreign, _ = run.world.tool.write(job.topic, victim.partition, written)
     run.replace_taskmanager()
     run.wait_for_failure(job, rf"{job.topic}-{victim.partition}, offset {foreign}.*store\.on-corrupt")
     begin_ns = time.monotonic_ns()

@@ -16,6 +16,8 @@ package io.github.flinkagents.subagent.operator;
 import io.github.flinkagents.subagent.protocol.OnAnyThread;
 import io.github.flinkagents.subagent.store.ActionStateStore;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.util.Arrays;
 import java.util.Map;
@@ -28,6 +30,7 @@ import java.util.stream.Collectors;
 /** The point at which the process is to die, if any: for tests (decision 0011). One for each attempt of a subtask. */
 @OnAnyThread
 final class ArmedCrash {
+    private static final Logger LOG = LoggerFactory.getLogger(ArmedCrash.class);
     static final String VARIABLE = "FLINK_AGENTS_SUBAGENT_CRASH";
 
     private static final int STATUS_OF_A_KILLED_PROCESS = 137;
@@ -86,8 +89,7 @@ final class ArmedCrash {
     }
 
     private static void die(String reason) {
-        System.err.println(reason);
-        System.err.flush();
+        LOG.error(reason);
         Runtime.getRuntime().halt(STATUS_OF_A_KILLED_PROCESS);
     }
 
