@@ -12,7 +12,6 @@ import dataclasses
 import datetime as dt
 import enum
 import hashlib
-import math
 import struct
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,14 +28,13 @@ from flink_agents_subagent._engine.encoding.kinds import (
     too_deep,
     type_name,
 )
+from flink_agents_subagent._engine.encoding.plain import encode_float, encode_int, encode_plain, encode_text
 from flink_agents_subagent.errors import EncodingError, NotExpressibleError
 
 __all__ = ["canonical", "fingerprint", "input_fingerprint"]
 
 _DIGEST_BYTES = 16
 _u32 = struct.Struct(">I").pack
-_f64 = struct.Struct(">d").pack
-_NAN = struct.pack(">d", math.nan)
 _TEXT_ONLY = frozenset({str})
 
 
@@ -52,6 +50,9 @@ def canonical(value: object, *, strict: bool = False) -> bytes:
     Raises:
         NotExpressibleError: A part is refused (strict), the value contains itself, or it is nested too deep; carries the path.
     """
+    plain = encode_plain(value, MAX_DEPTH)
+    if plain is not None:
+        return plain
     writer = _Writer(strict=strict)
     try:
         writer.write(value)
@@ -142,7 +143,7 @@ class _Writer:
         try:
             if _TEXT_ONLY.issuperset(map(type, pairs)):
                 for key in sorted(pairs):
-                    _write_str(self, key)
+                    self.out += encode_text(key)
                     self.write(pairs[key])
             else:
                 encoded: list[bytes] = []
@@ -157,21 +158,6 @@ class _Writer:
 def step_of(key: object) -> str:
     """Return the path step of a dict key or field."""
     return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r:.40}]"
-
-
-def _write_str(writer: _Writer, value: str) -> None:
-    # Not by way of `raw`: nearly everything is text, and a call takes as long as the encoding.
-    data = value.encode("utf-8", "surrogatepass")
-    writer.out += b"s" + _u32(len(data)) + data
-
-
-def _write_int(writer: _Writer, value: int) -> None:
-    length = value.bit_length() // 8 + 1
-    writer.out += b"i" + _u32(length) + value.to_bytes(length, "big", signed=True)
-
-
-def _write_float(writer: _Writer, value: float) -> None:
-    writer.out += b"f" + (_NAN if math.isnan(value) else _f64(value))
 
 
 def _write_decimal(writer: _Writer, value: Decimal) -> None:
@@ -255,9 +241,9 @@ _AnyWriter: TypeAlias = Callable[[_Writer, Any], None]
 _WRITERS: dict[type[Any], _AnyWriter] = {
     type(None): lambda w, _: w.out.extend(b"N"),
     bool: lambda w, v: w.out.extend(b"T" if v else b"F"),
-    int: _write_int,
-    float: _write_float,
-    str: _write_str,
+    int: lambda w, v: w.out.extend(encode_int(v)),
+    float: lambda w, v: w.out.extend(encode_float(v)),
+    str: lambda w, v: w.out.extend(encode_text(v)),
     bytes: lambda w, v: w.raw(b"b", v),
     list: lambda w, v: w.ordered(b"l", v),
     tuple: lambda w, v: w.ordered(b"t", v),

@@ -4,6 +4,7 @@ import copy
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,15 @@ def test_an_equal_value_has_an_equal_encoding(value: Any) -> None:
 def test_values_share_an_encoding_exactly_if_they_are_alike(left: Any, right: Any) -> None:
     """Canonical bytes are equal for equal value and type, and different otherwise [E3.3]."""
     assert (canonical(left, strict=True) == canonical(right, strict=True)) == alike(left, right)
+
+
+@given(values)
+@example({"a" * 100: [1, -1, True, None, 1.5, float("nan"), b"\x00", ("", "\ud800")]})
+def test_an_encoding_does_not_depend_on_what_is_beside_the_value(value: Any) -> None:
+    """A value has the same canonical bytes alone and next to one that is not plain [E3.3]."""
+    beside = Decimal(1)
+
+    assert canonical([value, beside]) == b"l\x00\x00\x00\x02" + canonical(value) + canonical(beside)
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(), max_size=5), st.randoms(use_true_random=False))
