@@ -161,6 +161,8 @@ class SubagentIdentity(Protocol):
 class DurableHandle(ABC, Generic[T]):
     """A durable call in flight: awaitable any number of times with the same result, cancellable (E3.1, E3.11)."""
 
+    __slots__ = ()
+
     @abstractmethod
     def __await__(self) -> Generator[Any, None, T]:
         """Wait for the outcome: return the value or raise the recorded exception."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+from collections.abc import Callable
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent._engine import metric
@@ -42,12 +44,14 @@ class AsyncExecution(Execution):
         "_slots",
         "_task",
         "_unawaited",
+        "journal",
         "loop",
     )
 
     def __init__(self, run: Run, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> None:
         super().__init__(run, ordinal, action, event, event_ordinal)
-        self.loop: ExecutionLoop = ExecutionLoop(run.journal)
+        self.journal = run.journal
+        self.loop: ExecutionLoop = ExecutionLoop(self.journal)
         self._task: LoopTask | None = None
         self._slots: list[Slot | None] = []
         """Every reserved slot; None once its outcome is delivered."""
@@ -63,20 +67,20 @@ class AsyncExecution(Execution):
 
     def visit(self) -> None:
         """Run the loop until it is idle."""
-        task = self._task
+        task, loop = self._task, self.loop
         if task is None:
             try:
                 task = self._task = self._begin_task()
             except Exception as error:  # noqa: BLE001 - the boundary of the author's code: it does not take (event, ctx)
                 self.run.action_failed(self.action.name, error)
                 return
-        elif not self.loop.has_work():
+        elif not loop.has_work():
             if self._is_closed:
                 self.close_if_settled()
             return
-        self._run_loop()
-        if self.loop.failure is not None:
-            self.run.action_failed(self.action.name, self.loop.failure)
+        self._run_loop(loop.run)
+        if loop.failure is not None:
+            self.run.action_failed(self.action.name, loop.failure)
         elif task.done():
             self._end(task)
 
@@ -87,6 +91,8 @@ class AsyncExecution(Execution):
     def prepare(self) -> None:
         """Set the deadline of the earliest timer."""
         timer = self.loop.next_timer()
+        if timer is None and self._deadline is None:
+            return
         due_ms = None if timer is None or self._is_timer_recorded else timer[0]
         if self._deadline is not None:
             if not self._deadline.is_cancelled and self._deadline.when_ms == due_ms:
@@ -112,31 +118,30 @@ class AsyncExecution(Execution):
         coroutine = self.action.function(self.event, ExecutionContext(self))
         return LoopTask(coroutine, self.loop, None, context)
 
-    def _run_loop(self) -> None:
-        self.core.enter(self)
+    def _run_loop(self, run: Callable[[], None]) -> None:
+        core = self.core
+        core.enter(self)
         try:
-            self.loop.run()
+            run()
         finally:
-            self.core.leave()
-        self.core.check()
+            core.leave()
+        core.check()
 
     def _end(self, task: LoopTask) -> None:
         error = self._error_of(task)
         if error is not None:
             self.run.action_failed(self.action.name, error)
             return
-        self._refuse_unawaited()
+        if self._unawaited:
+            self._refuse_unawaited(self._unawaited)
         self._cancel_open_calls()
         self.is_sealed = True
-        self.core.enter(self)
-        try:
-            self.loop.shut_down()
-        finally:
-            self.core.leave()
-        self.core.check()
-        if self.loop.failure is not None:
-            self.run.action_failed(self.action.name, self.loop.failure)
-            return
+        loop = self.loop
+        if not loop.has_ended():
+            self._run_loop(loop.shut_down)
+            if loop.failure is not None:
+                self.run.action_failed(self.action.name, loop.failure)
+                return
         self._close()
         self.close_if_settled()
 
@@ -172,7 +177,7 @@ class AsyncExecution(Execution):
 
     def open_call(self, spec: CallSpec, batch: Batch | None = None) -> Handle:
         """Reserve the next slot (E3.1)."""
-        self.run.journal.need_for_call()
+        self.journal.need_for_call()
         slot = self._reserve(Slot(self, self.slots_used, spec, batch))
         if not spec.starts_at_await:
             self._let_go(slot)
@@ -207,7 +212,10 @@ class AsyncExecution(Execution):
             task.add_done_callback(functools.partial(_cancel_with, slot.handle))
 
     def begin(self, slot: Slot) -> None:
-        """Note that a handle is awaited, which starts a call that starts at its await."""
+        """Note that a handle is awaited, which starts a call that starts at its await; refuses it to other actions and threads."""
+        core = self.core
+        if core.thread != get_ident() or (core.current is not self and core.current is not None):
+            raise self.refuse_use("await of a handle")
         if slot.spec.starts_at_await and not slot.is_open and slot.state is SlotState.HELD and not self.is_sealed:
             self._let_go(slot)
 
@@ -237,8 +245,8 @@ class AsyncExecution(Execution):
             if slot is not None and (slot.course is None or slot.course.undoes is None):
                 slot.handle.cancel()
 
-    def _refuse_unawaited(self) -> None:
-        for text in (self._unawaited or {}).values():
+    def _refuse_unawaited(self, unawaited: dict[Handle, str]) -> None:
+        for text in unawaited.values():
             self.core.fail(
                 UnawaitedHandleError(
                     f"action {self.action.name!r} ended with an open handle: {text}; await it, or cancel it"
@@ -315,14 +323,14 @@ class AsyncExecution(Execution):
         if is_cancelled and course is None:
             return
         self.forget(slot)
-        outcome = outcome_of(self.core, record, slot)
+        value, error = outcome_of(self.core, record, slot)
         if course is not None:
             course.is_sent = True
-            if self._go_on(slot, course, record, outcome.value):
+            if self._go_on(slot, course, record, value):
                 return
             self.core.calls.turns.give_back(slot)
         if not is_cancelled:
-            slot.handle.deliver(*outcome)
+            slot.handle.deliver(value, error)
 
     def expects(self, record: Record, /) -> bool:
         """Tell whether the record is of a slot or timer that there is."""
@@ -341,7 +349,7 @@ class AsyncExecution(Execution):
             return
         self._is_timer_recorded = True
         record = Record("t", execution=self.ordinal, slot=timer[1])
-        self.run.journal.append(record, lambda: f"timer {record.slot} of action {self.action.name!r}")
+        self.journal.append(record, lambda: f"timer {record.slot} of action {self.action.name!r}")
 
 
 def _cancel_with(handle: Handle, task: asyncio.Task[Any]) -> None:

@@ -38,44 +38,43 @@ def execute_blocking(execution: Execution, call: DurableCall) -> Any:
         execution.run.journal.take(intent)
     outcome = blocking.find("o")
     if outcome is not None:
-        execution.core.count(metric.CALLS_REPLAYED, identity.function_id)
+        execution.core.count(metric.CALLS_REPLAYED, blocking.function_id)
         execution.run.journal.take(outcome)
     else:
         outcome = blocking.make(call, was_intended=intent is not None)
-    delivered = outcome_of(execution.core, outcome, blocking)
-    if delivered.error is not None:
-        raise delivered.error
-    return delivered.value
+    value, error = outcome_of(execution.core, outcome, blocking)
+    if error is not None:
+        raise error
+    return value
 
 
 class _BlockingCall:
     """One slot of a `def` action."""
 
-    __slots__ = ("_core", "_execution", "_identity", "_run", "_slot", "timeout_ms")
+    __slots__ = ("_core", "_execution", "_fingerprint", "_run", "_slot", "function_id", "timeout_ms")
 
     def __init__(self, execution: Execution, slot: int, identity: Identity) -> None:
         self._execution = execution
         self._core = execution.core
         self._run = execution.run
         self._slot = slot
-        self._identity = identity
+        self.function_id, self._fingerprint = identity
         self.timeout_ms: int | None = None
 
     def describe(self) -> str:
         """Return the call's name for messages."""
-        return describe_call(self._identity.function_id, self._slot, self._execution.action.name)
+        return describe_call(self.function_id, self._slot, self._execution.action.name)
 
     def find(self, kind: Kind) -> Record | None:
         """Return what the journal holds for the slot; a record of another call is a mismatch (E3.7)."""
         record = self._run.journal.need().find(kind, self._execution.ordinal, self._slot)
         if record is None:
             return None
-        identity = self._identity
-        if record.identity() == (identity.function_id, identity.fingerprint):
+        if record.identity() == (self.function_id, self._fingerprint):
             return record
         self._run.mismatched(
             f"{self.describe()}: the journal has {identity_text(*record.identity())}, "
-            f"the code calls {identity_text(identity.function_id, identity.fingerprint)}",
+            f"the code calls {identity_text(self.function_id, self._fingerprint)}",
             record.number,
         )
         return None
@@ -91,11 +90,11 @@ class _BlockingCall:
                 function, name = call.reconciler, metric.CALLS_RECONCILED
             else:
                 self._commit(Record("i"))
-        self._core.count(name, self._identity.function_id)
+        self._core.count(name, self.function_id)
         outcome = self._invoke(function)
         self._commit(outcome)
         ended_ms = self._core.ports.blocking.now()
-        self._core.observe(metric.MAILBOX_BLOCKED, self._identity.function_id, ended_ms - started_ms)
+        self._core.observe(metric.MAILBOX_BLOCKED, self.function_id, ended_ms - started_ms)
         return outcome
 
     def _invoke(self, function: Callable[[], Any]) -> Record:
@@ -114,7 +113,7 @@ class _BlockingCall:
     def _commit(self, record: Record) -> None:
         record.execution = self._execution.ordinal
         record.slot = self._slot
-        record.function_id = self._identity.function_id
-        record.fingerprint = self._identity.fingerprint
+        record.function_id = self.function_id
+        record.fingerprint = self._fingerprint
         self._core.advance(self._core.ports.blocking.now())
         self._run.journal.commit(record, self.describe)

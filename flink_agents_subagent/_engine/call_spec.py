@@ -8,21 +8,30 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from flink_agents_subagent._engine.encoding import fingerprint
 from flink_agents_subagent._engine.identity import bound_arguments, function_id
-from flink_agents_subagent.context import CallSpec, DurableCall
+from flink_agents_subagent.context import CallSpec, RetryPolicy
 from flink_agents_subagent.errors import ContextMisuseError
 
-__all__ = ["Identity", "identify", "is_coroutine_function", "spec_of"]
+__all__ = ["CallOptions", "Identity", "identify", "is_coroutine_function", "spec_of"]
 
 
-class Identity(NamedTuple):
-    """What must be equal on replay for a slot to be the same call."""
+Identity: TypeAlias = tuple[str, bytes]
+"""Function id and fingerprint: what must be equal on replay for a slot to be the same call."""
 
-    function_id: str
-    fingerprint: bytes
+
+class CallOptions(NamedTuple):
+    """How a call is to be made; the fields are those of `DurableCall`."""
+
+    reconciler: Callable[[], Any] | None = None
+    durable_id: str | None = None
+    timeout: timedelta | float | None = None
+    retry: RetryPolicy | None = None
+
+
+_NO_OPTIONS = CallOptions()
 
 
 def identify(
@@ -32,27 +41,30 @@ def identify(
     if durable_id is not None:
         if not durable_id:
             raise ContextMisuseError("durable_id is empty; give the call a name that tells it from others, or none")
-        return Identity(durable_id, b"")
-    return Identity(function_id(func), fingerprint(*bound_arguments(func, args, kwargs)))
+        return durable_id, b""
+    if isinstance(func, functools.partial):
+        args, kwargs = bound_arguments(func, args, kwargs)
+    return function_id(func), fingerprint(args, kwargs)
 
 
-def spec_of(call: DurableCall) -> CallSpec:
+def spec_of(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], options: CallOptions = _NO_OPTIONS
+) -> CallSpec:
     """Return the description of an asynchronous durable call."""
-    if not callable(call.func):
-        raise TypeError(
-            f"a durable call needs a function, not {call.func!r}; pass the function and its arguments apart"
-        )
-    if call.retry is not None and (call.retry.max_attempts < 1 or call.retry.factor < 1):
-        raise ContextMisuseError(f"max_attempts and factor of a retry policy are at least 1: {call.retry}")
-    identity = identify(call.func, call.args, call.kwargs, call.durable_id)
+    if not callable(func):
+        raise TypeError(f"a durable call needs a function, not {func!r}; pass the function and its arguments apart")
+    reconciler, durable_id, timeout, retry = options
+    if retry is not None and (retry.max_attempts < 1 or retry.factor < 1):
+        raise ContextMisuseError(f"max_attempts and factor of a retry policy are at least 1: {retry}")
+    name, arguments = identify(func, args, kwargs, durable_id)
     return CallSpec(
-        func=functools.partial(call.func, *call.args, **call.kwargs) if call.args or call.kwargs else call.func,
-        function_id=identity.function_id,
-        fingerprint=identity.fingerprint,
-        is_coroutine=is_coroutine_function(call.func),
-        reconciler=call.reconciler,
-        timeout_ms=_milliseconds(call.timeout),
-        retry=call.retry,
+        functools.partial(func, *args, **kwargs) if args or kwargs else func,
+        name,
+        arguments,
+        is_coroutine_function(func),
+        reconciler,
+        None if timeout is None else _milliseconds(timeout),
+        retry,
     )
 
 
@@ -65,9 +77,7 @@ def is_coroutine_function(func: object) -> bool:
     return inspect.iscoroutinefunction(func) or inspect.iscoroutinefunction(getattr(func, "__call__", None))  # noqa: B004 - the method itself is looked at
 
 
-def _milliseconds(timeout: timedelta | float | None) -> int | None:
-    if timeout is None:
-        return None
+def _milliseconds(timeout: timedelta | float) -> int:
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
     if not 0 < seconds < math.inf:
         raise ContextMisuseError(

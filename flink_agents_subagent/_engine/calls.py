@@ -28,10 +28,10 @@ from flink_agents_subagent._engine.slot import Slot, SlotState
 from flink_agents_subagent._engine.turns import Turns
 from flink_agents_subagent.context import CallAgain, CallExpired, RetryPolicy
 
-__all__ = ["CallDesk"]
+__all__ = ["CallDesk", "CallPool"]
 
 
-class _Pool:
+class CallPool:
     """Places for calls of one kind, and the calls that wait for one, first come first served."""
 
     __slots__ = ("abandoned", "limit", "running", "spare", "waiting")
@@ -60,8 +60,8 @@ class CallDesk:
     def __init__(self, core: EngineCore) -> None:
         settings = core.settings
         self._core = core
-        self._blocking = _Pool(settings.call_threads, settings.max_abandoned_calls)
-        self._coroutines = _Pool(settings.max_concurrent_calls, 0)
+        self._blocking = CallPool(settings.call_threads, settings.max_abandoned_calls)
+        self._coroutines = CallPool(settings.max_concurrent_calls, 0)
         self.turns = Turns(core, self._begin)
         self._running: dict[int, Slot] = {}
         self._abandoned: dict[int, str] = {}
@@ -131,7 +131,7 @@ class CallDesk:
             if slot.course is not None:
                 slot.course.is_intended_here = True
             self._append(slot, Record("i"))
-        elif slot.was_intended:
+        elif slot.was_intended or slot.retry_at_ms <= self._core.now_ms:
             self._enqueue(slot)
         else:
             slot.state = SlotState.PAUSED
@@ -149,7 +149,7 @@ class CallDesk:
         slot.is_reconciling = slot.was_intended and slot.spec.reconciler is not None
         slot.was_intended = False
         slot.state = SlotState.QUEUED
-        pool = self._pool(slot)
+        pool = slot.pool = self._coroutines if _is_coroutine(slot) else self._blocking
         if pool.has_room():
             # Whoever waited has been served: places are filled as soon as they are free.
             pool.running += 1
@@ -158,7 +158,7 @@ class CallDesk:
             pool.waiting.append(slot)
             self._core.count(metric.CALLS_WAITING, slot.label, 1)
 
-    def _fill(self, pool: _Pool) -> None:
+    def _fill(self, pool: CallPool) -> None:
         while pool.waiting and pool.has_room():
             slot = pool.waiting.popleft()
             if slot.state is SlotState.QUEUED:
@@ -179,23 +179,8 @@ class CallDesk:
             name = metric.CALLS_REPEATED if course.agains else name
         self._core.count(name, slot.label)
         self._core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
-        self._core.effects.append(StartCall(call, _function(slot), _is_coroutine(slot), slot.label, self._origin(slot)))
-
-    @staticmethod
-    def _origin(slot: Slot) -> CallOrigin:
-        run, spec = slot.execution.run, slot.spec
-        origin = CallOrigin(
-            run.key,
-            run.journal.need().run_number,
-            slot.execution.ordinal,
-            slot.number,
-            spec.function_id,
-            spec.fingerprint,
-            slot.attempts + 1,
-            spec.reconciler is not None,
-            slot.is_reconciling,
-        )
-        return origin if slot.course is None else origin._replace(agains=slot.course.agains)
+        is_coroutine = slot.pool is self._coroutines
+        self._core.effects.append(StartCall(call, _function(slot), is_coroutine, slot.label, _origin(slot)))
 
     # Ending
 
@@ -311,7 +296,7 @@ class CallDesk:
         if self._running.pop(slot.call, None) is None:
             return
         self._core.effects.append(CancelCall(slot.call))
-        if not _is_coroutine(slot):
+        if slot.pool is self._blocking:
             self._abandoned[slot.call] = slot.label
             self._blocking.abandoned += 1
             self._core.count(metric.CALLS_ABANDONED, slot.label)
@@ -320,11 +305,12 @@ class CallDesk:
 
     def _leave(self, slot: Slot) -> None:
         self._core.count(metric.CALLS_IN_FLIGHT, slot.label, -1)
-        pool = self._pool(slot)
-        pool.running -= 1
+        pool = slot.pool
         # The slot must not look queued or running while others are started.
         slot.state = SlotState.PAUSED
-        self._fill(pool)
+        if pool is not None:
+            pool.running -= 1
+            self._fill(pool)
 
     def _settle(self, slot: Slot) -> None:
         self._cancel_time_out(slot)
@@ -363,14 +349,12 @@ class CallDesk:
             self.turns.give_back(slot)
 
     def _append(self, slot: Slot, record: Record) -> None:
-        record.execution = slot.execution.ordinal
+        execution, spec = slot.execution, slot.spec
+        record.execution = execution.ordinal
         record.slot = slot.number
-        record.function_id = slot.spec.function_id
-        record.fingerprint = slot.spec.fingerprint
-        slot.execution.run.journal.append(record, slot.describe)
-
-    def _pool(self, slot: Slot) -> _Pool:
-        return self._coroutines if _is_coroutine(slot) else self._blocking
+        record.function_id = spec.function_id
+        record.fingerprint = spec.fingerprint
+        execution.journal.append(record, slot.describe)
 
 
 def pause_ms(retry: RetryPolicy, attempts: int) -> int:
@@ -391,3 +375,19 @@ def _is_coroutine(slot: Slot) -> bool:
     if slot.is_reconciling:
         return is_coroutine_function(slot.spec.reconciler)
     return slot.spec.is_coroutine
+
+
+def _origin(slot: Slot) -> CallOrigin:
+    execution, spec = slot.execution, slot.spec
+    origin = CallOrigin(
+        execution.run.key,
+        execution.journal.need().run_number,
+        execution.ordinal,
+        slot.number,
+        spec.function_id,
+        spec.fingerprint,
+        slot.attempts + 1,
+        spec.reconciler is not None,
+        slot.is_reconciling,
+    )
+    return origin if slot.course is None else origin._replace(agains=slot.course.agains)

@@ -14,7 +14,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flink_agents_subagent._engine.blocking import execute_blocking
-from flink_agents_subagent._engine.call_spec import spec_of
+from flink_agents_subagent._engine.call_spec import CallOptions, spec_of
 from flink_agents_subagent._engine.encoding import canonical, key_value
 from flink_agents_subagent._engine.identity import (
     call_id,
@@ -71,7 +71,8 @@ class ExecutionContext(RunnerContext):
         core = execution.core
         if core.current is not execution or execution.is_sealed or core.thread != get_ident():
             raise execution.refuse_use(name)
-        core.check()
+        if core.failure is not None:
+            core.check()
         return execution
 
     def _enter_async(self, name: str) -> AsyncExecution:
@@ -117,12 +118,12 @@ class ExecutionContext(RunnerContext):
     @property
     def short_term_memory(self) -> MemoryObject:
         """See `RunnerContext.short_term_memory`."""
-        return MemoryView(self._enter("ctx.short_term_memory").run.short_term(), "", self._check_memory)
+        return MemoryView(self._enter("ctx.short_term_memory").run.shared.short_term, "", self._check_memory)
 
     @property
     def sensory_memory(self) -> MemoryObject:
         """See `RunnerContext.sensory_memory`."""
-        return MemoryView(self._enter("ctx.sensory_memory").run.sensory(), "", self._check_memory)
+        return MemoryView(self._enter("ctx.sensory_memory").run.shared.sensory, "", self._check_memory)
 
     def _check_memory(self) -> None:
         self._enter("memory").run.is_dirty = True
@@ -179,7 +180,10 @@ class ExecutionContext(RunnerContext):
     ) -> DurableHandle[T]:
         """See `RunnerContext.durable_execute_async`."""
         execution = self._enter_async("ctx.durable_execute_async")
-        return execution.open_call(spec_of(DurableCall(func, args, kwargs, reconciler, durable_id, timeout, retry)))
+        if reconciler is None and durable_id is None and timeout is None and retry is None:
+            return execution.open_call(spec_of(func, args, kwargs))
+        options = CallOptions(reconciler, durable_id, timeout, retry)
+        return execution.open_call(spec_of(func, args, kwargs, options))
 
     def durable_execute_all_async(
         self, calls: Sequence[DurableCall], max_concurrency: int | None = None
@@ -188,7 +192,7 @@ class ExecutionContext(RunnerContext):
         execution = self._enter_async("ctx.durable_execute_all_async")
         if max_concurrency is not None and max_concurrency < 1:
             raise ContextMisuseError(f"max_concurrency is at least 1, not {max_concurrency}")
-        specs = [spec_of(call) for call in calls]
+        specs = [spec_of(call.func, call.args, call.kwargs, _options(call)) for call in calls]
         batch = Batch(max_concurrency or len(specs))
         return _outcomes([execution.open_call(spec, batch) for spec in specs])
 
@@ -234,7 +238,7 @@ class ExecutionContext(RunnerContext):
         return self._enter_async("a sub-agent call").settled_call(value, must_be_awaited)
 
     def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
-        return self._enter_async("a sub-agent call").run.guards.admit(subagent, max_calls)
+        return self._enter_async("a sub-agent call").run.shared.guards.admit(subagent, max_calls)
 
     def _fingerprint(self, *values: Any) -> bytes:
         self._enter("a sub-agent call")
@@ -259,6 +263,10 @@ class ExecutionContext(RunnerContext):
         count = self._counts.get((kind, name), 0)
         self._counts[kind, name] = count + 1
         return count
+
+
+def _options(call: DurableCall) -> CallOptions:
+    return CallOptions(call.reconciler, call.durable_id, call.timeout, call.retry)
 
 
 async def _outcomes(handles: list[Handle]) -> list[Outcome]:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from threading import get_ident
 from typing import TYPE_CHECKING, NoReturn
 
-from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.deadlines import Deadlines
 from flink_agents_subagent._engine.effects import (
     Append,
-    Count,
     Effect,
     EnginePorts,
     FailTask,
-    Metric,
-    Observe,
     SetTimer,
     WriteMemory,
     WriteRunNumber,
 )
 from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec
 from flink_agents_subagent._engine.faults import EngineStopped
+from flink_agents_subagent._engine.meter import Meter
 from flink_agents_subagent._engine.record import Record, encode_record
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournals
@@ -48,20 +44,21 @@ class EngineCore:
     """
 
     __slots__ = (
-        "_counts",
         "_memory_written",
         "_next_seq",
         "_numbers",
-        "_values",
         "agent",
         "awaiting",
         "calls",
         "codec",
+        "count",
         "current",
         "deadlines",
         "effects",
         "failure",
+        "meter",
         "now_ms",
+        "observe",
         "ports",
         "settings",
         "thread",
@@ -80,8 +77,9 @@ class EngineCore:
         self.unclaimed = UnclaimedJournals()
         self.unrecorded = UnrecordedRuns()
         self.effects: list[Effect] = []
-        self._counts: defaultdict[tuple[str, str], int] = defaultdict(int)
-        self._values: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self.meter = Meter()
+        self.count = self.meter.count
+        self.observe = self.meter.observe
         self.awaiting: dict[int, tuple[Run, Record, int]] = {}
         """By sequence number: the records that the store has not acknowledged, and when they were appended."""
         self.now_ms = 0
@@ -130,14 +128,6 @@ class EngineCore:
 
     # Effects
 
-    def count(self, name: str, label: str = "", amount: int = 1) -> None:
-        """Add to a counter; the host hears of the sum when it asks."""
-        self._counts[name, label] += amount
-
-    def observe(self, name: str, label: str, value_ms: int) -> None:
-        """Add to a histogram."""
-        self._values[name, label].append(value_ms)
-
     def take_effects(self) -> list[Effect]:
         """Hand over what the host has to do."""
         deadline_ms = self.deadlines.take_request() if self.failure is None else None
@@ -149,15 +139,6 @@ class EngineCore:
         if len(self._numbers) > _MAX_NUMBERS:
             self._numbers.clear()
         return effects
-
-    def take_metrics(self) -> list[Metric]:
-        """Hand over what was counted and observed."""
-        counts, self._counts = self._counts, defaultdict(int)
-        values, self._values = self._values, defaultdict(list)
-        return [
-            *(Count(name, label, amount) for (name, label), amount in counts.items() if amount),
-            *(Observe(name, label, observed) for (name, label), observed in values.items()),
-        ]
 
     # Keyed state
 
@@ -193,7 +174,8 @@ class EngineCore:
         one that left no record and is followed by one that did. An outside call in flight depends on it (E5.3).
         """
         number = self.unclaimed.free_number(key, self.run_number(key))
-        self.use_run_number(key, number)
+        self._numbers[key] = number
+        self.effects.append(WriteRunNumber(key, number))
         return number
 
     # The store
@@ -217,8 +199,8 @@ class EngineCore:
             )
         seq = self._next_seq
         self._next_seq += 1
-        self.count(metric.JOURNAL_RECORDS)
-        self.count(metric.JOURNAL_BYTES, "", len(payload))
+        self.meter.journal_records += 1
+        self.meter.journal_bytes += len(payload)
         return Append(seq, key, run_number, record.number, payload)
 
     def append(self, run: Run, append: Append, record: Record) -> None:

@@ -84,7 +84,8 @@ class Deadlines:
 
     def take_request(self) -> int | None:
         """Return the time for which the host must set its timer, None when the timer that it has is early enough."""
-        self._drop_cancelled()
+        if self._heap and self._heap[0].is_cancelled:
+            self._drop_cancelled()
         if not self._heap:
             return None
         earliest = self._heap[0].when_ms

@@ -174,7 +174,7 @@ class Engine:
 
     def take_metrics(self) -> list[Metric]:
         """Hand over the sums of counters and the values of histograms since the last time (E7.1)."""
-        return self._core.take_metrics()
+        return self._core.meter.take()
 
     # Inside
 
@@ -219,6 +219,7 @@ class Engine:
 
     def _acknowledge(self, seqs: Iterable[int]) -> None:
         core = self._core
+        latencies = core.meter.acknowledge_latency_ms
         acknowledged: dict[Run, None] = {}
         for seq in seqs:
             awaiting = core.awaiting.pop(seq, None)
@@ -226,7 +227,7 @@ class Engine:
                 raise BridgeError(f"the store acknowledged the sequence number {seq}, for which nothing waits")
             run, record, appended_ms = awaiting
             record.is_acknowledged = True
-            core.observe(metric.ACKNOWLEDGE_LATENCY, "", core.now_ms - appended_ms)
+            latencies.append(core.now_ms - appended_ms)
             acknowledged[run] = None
         for run in acknowledged:
             if not run.is_over and run.settle():

@@ -239,7 +239,7 @@ class FinishedExecution(Execution):
             self._applied += 1
             # The log keeps the bytes: whoever gets the events may change them.
             self.events.extend(self._decoded(event) if isinstance(event, bytes) else event for event in visit.events)
-            self.run.replay_writes(visit)
+            self.run.shared.replay_visit(visit)
         self.is_done = self._applied == len(log)
 
     def _decoded(self, data: bytes) -> Event:

@@ -115,5 +115,7 @@ class Journal:
         return iter(self._new_markers)
 
     def _passed_markers(self) -> AbstractSet[tuple[int, str]]:
+        if not self.records and not self._new_markers:
+            return _NO_MARKERS
         markers = {marker for record in self.records for marker in record.markers}
         return markers.union(self._new_markers) or _NO_MARKERS

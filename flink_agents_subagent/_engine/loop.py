@@ -38,7 +38,7 @@ class LoopFuture(asyncio.Future[Any]):
 
     def __init__(self, loop: ExecutionLoop) -> None:
         self._order = loop.next_number()
-        super().__init__(loop=loop)
+        asyncio.Future.__init__(self, loop=loop)
 
     def __hash__(self) -> int:
         return self._order
@@ -143,14 +143,19 @@ class ExecutionLoop(RefusingLoop):
 
     def has_work(self) -> bool:
         """Tell whether `run` would do anything now."""
-        if self._ready:
-            return True
+        if self._ready or not self._timers:
+            return bool(self._ready)
         timer = self._next_timer()
         return timer is not None and timer.due_ms <= self._clock.clock_ms
 
+    def has_ended(self) -> bool:
+        """Tell whether nothing of the author's code is left that could run: the usual end."""
+        tasks = self._tasks
+        return len(tasks) == 1 and tasks[0].done() and not self._timers and not self._generators
+
     def next_timer(self) -> tuple[int, int] | None:
         """Return due time in milliseconds and number of the earliest timer, None when nothing sleeps."""
-        timer = self._next_timer()
+        timer = self._next_timer() if self._timers else None
         return None if timer is None else (timer.due_ms, timer.number)
 
     def run(self) -> None:
@@ -189,6 +194,10 @@ class ExecutionLoop(RefusingLoop):
         logged and forgotten.
         """
         self.is_shut_down = True
+        if self.has_ended():
+            self.halt()
+            self._tasks.clear()
+            return
         for task in [*self._cancel_tasks(), *self._close_generators()]:
             if task.done() and not task.cancelled() and task.exception() is not None:
                 _log.info("the clean-up of an action failed when it ended", exc_info=task.exception())
@@ -231,7 +240,7 @@ class ExecutionLoop(RefusingLoop):
 
     def _drain(self) -> None:
         callbacks = 0
-        while not self._is_stopped and (self._ready or self._take_due()):
+        while not self._is_stopped and (self._ready or (self._timers and self._take_due())):
             # What these callbacks make ready comes behind all of them, as in one queue.
             ready, self._ready = self._ready, []
             callbacks += len(ready)
@@ -240,7 +249,7 @@ class ExecutionLoop(RefusingLoop):
             for handle in ready:
                 if self._is_stopped:
                     return  # type: ignore[unreachable]  # mypy does not see that a callback halts the loop
-                if not handle.cancelled():
+                if not handle._cancelled:
                     handle._run()
 
     def _take_due(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.encoding.exceptions import text_of
@@ -27,11 +27,8 @@ class CallText(Protocol):
         """Return the call's name."""
 
 
-class Delivered(NamedTuple):
-    """An outcome as the action meets it: a value, or an exception."""
-
-    value: Any
-    error: BaseException | None
+Delivered: TypeAlias = tuple[Any, BaseException | None]
+"""An outcome as the action meets it: a value, or an exception."""
 
 
 def encode_value(core: EngineCore, value: object, call: CallText) -> bytes:
@@ -59,11 +56,11 @@ def outcome_of(core: EngineCore, record: Record, call: CallText) -> Delivered:
     goes on to do with its result, nor a class that cannot be rebuilt, makes the first run differ from a later one.
     """
     if record.status == "timeout" and not record.value:
-        return Delivered(None, DurableTimeoutError(f"{call.describe()} did not finish within {call.timeout_ms} ms"))
+        return None, DurableTimeoutError(f"{call.describe()} did not finish within {call.timeout_ms} ms")
     try:
         if record.status != "error":
             is_plain = type(record.live) in _PLAIN or (type(record.live) is float and math.isfinite(record.live))
-            return Delivered(record.live if is_plain else core.codec.decode(record.value), None)
+            return (record.live if is_plain else core.codec.decode(record.value)), None
         error = core.codec.decode_error(record.value)
     except EncodingError as unreadable:
         core.fail(_about(call, unreadable))
@@ -71,7 +68,7 @@ def outcome_of(core: EngineCore, record: Record, call: CallText) -> Delivered:
         # Where it was raised helps whoever reads the job's log, and no code branches on it.
         error.__traceback__ = record.live.__traceback__
         error.__cause__ = record.live.__cause__
-    return Delivered(None, error)
+    return None, error
 
 
 def _deliverable(error: BaseException) -> BaseException:

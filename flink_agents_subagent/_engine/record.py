@@ -7,7 +7,7 @@ import json
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from flink_agents_subagent._engine.encoding.framing import dump_json
 from flink_agents_subagent._engine.unrecorded import UnrecordedRun
@@ -24,8 +24,7 @@ _KINDS: Final = {"i": "intent", "o": "outcome", "a": "failed attempt", "t": "tim
 _HEAD = struct.Struct(">BI")
 
 
-@dataclass(frozen=True, slots=True)
-class JournalHead:
+class JournalHead(NamedTuple):
     """What the first record of a journal says about its run."""
 
     input_fingerprint: bytes

@@ -6,7 +6,7 @@ Must not know stores, commands or other runs. Decision 0001 argues why what happ
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from flink_agents_subagent._engine import metric
@@ -16,11 +16,12 @@ from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import InputFinished
 from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
 from flink_agents_subagent._engine.failure import action_error, emit_dead_letter, mismatch_error, stuck
-from flink_agents_subagent._engine.guards import NOTHING_ADMITTED, Guards
+from flink_agents_subagent._engine.guards import NOTHING_ADMITTED
 from flink_agents_subagent._engine.held_input import HeldInput
-from flink_agents_subagent._engine.memory import MemoryBuffer
+from flink_agents_subagent._engine.memory import Entry
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._engine.run_journal import RunJournal
+from flink_agents_subagent._engine.shared_state import SharedState
 from flink_agents_subagent._engine.slot import Slot
 from flink_agents_subagent._plan.compiled import CompiledAction
 from flink_agents_subagent.events import Event, InputEvent
@@ -28,6 +29,8 @@ from flink_agents_subagent.events import Event, InputEvent
 __all__ = ["Run"]
 
 _log = logging.getLogger(__name__)
+
+_NOTHING_SHARED: tuple[Mapping[str, Entry], Mapping[str, Entry], Mapping[str, int]] = ({}, {}, NOTHING_ADMITTED)
 
 
 class Run:
@@ -42,13 +45,11 @@ class Run:
         "_events_sent",
         "_executions",
         "_failure",
-        "_guards",
         "_input",
         "_journal",
         "_parked",
         "_restored",
-        "_sensory",
-        "_short_term",
+        "_shared",
         "_started_ms",
         "core",
         "is_dirty",
@@ -75,11 +76,10 @@ class Run:
         self._executions: list[Execution] = []
         self._active: list[Execution] = []
         self._events_sent = 0
-        self._short_term: MemoryBuffer | None = None
-        self._sensory: MemoryBuffer | None = None
+        self._shared: SharedState | None = None
+        """None as long as nothing asked for it."""
         self._restored: list[ExecutionEntry] = []
         self._parked = 0
-        self._guards: Guards | None = None
         self._failure: tuple[str, BaseException] | None = None
         """The action and the exception for which the input is dead-lettered, once all that is taken back has an outcome."""
 
@@ -91,7 +91,7 @@ class Run:
         self._restored = entry.executions
         self.journal.restore(entry)
         if entry.reads:
-            self._short_term = self._short_term_buffer(entry.reads)
+            self._shared = SharedState(self.core, self.key, entry.reads)
 
     def begin(self) -> None:
         """Start with the input, and replay what is recorded."""
@@ -112,9 +112,8 @@ class Run:
         self.is_over = False
         self.unreleased.clear()
         self._executions.clear()
-        self._sensory = None
-        if self._short_term is not None:
-            self._short_term = self._short_term_buffer(self._short_term.reads)
+        if self._shared is not None:
+            self._shared = SharedState(self.core, self.key, self._shared.reads)
 
     def settle(self) -> bool:
         """Deliver what can be delivered, one record at a time, then wait; tell whether the run is over."""
@@ -149,7 +148,7 @@ class Run:
             input_fingerprint=journal.known_fingerprint,
             records=journal.kept([execution.is_done for execution in self._executions]),
             markers=[] if records is None else list(records.new_markers()),
-            reads={} if self._short_term is None else self._short_term.reads,
+            reads={} if self._shared is None else self._shared.reads,
             executions=[
                 *(ExecutionEntry(it.action.name, it.is_finished, it.outputs_left, it.log) for it in self._executions),
                 *self._restored[len(self._executions) :],
@@ -160,21 +159,26 @@ class Run:
         if self._journal is not None and self._journal.waits_for_store:
             self._count_parked(len(self._active))
             return
-        missing = next((entry.action for entry in self._restored[len(self._executions) :]), "")
-        if missing:
-            self.mismatched(f"the checkpoint has an execution of action {missing!r} that the code did not start", None)
+        if self._restored:
+            self._look_for_missing()
         if not self._active:
             self._finish()
             return
-        unreleased, self.unreleased = self.unreleased, []
-        for slot in unreleased:
-            self.core.calls.release(slot)
+        if self.unreleased:
+            unreleased, self.unreleased = self.unreleased, []
+            for slot in unreleased:
+                self.core.calls.release(slot)
         for execution in self._active:
             execution.prepare()
             if not execution.can_go_on():
                 self._end_idle(execution)
                 return
         self._count_parked(len(self._active))
+
+    def _look_for_missing(self) -> None:
+        missing = next((entry.action for entry in self._restored[len(self._executions) :]), "")
+        if missing:
+            self.mismatched(f"the checkpoint has an execution of action {missing!r} that the code did not start", None)
 
     def _end_idle(self, execution: Execution) -> None:
         """End an execution that nothing can wake."""
@@ -190,8 +194,8 @@ class Run:
         self._count_parked(0)
         if self._failure is not None:
             emit_dead_letter(self, *self._failure)
-        elif self._short_term is not None:
-            writes = self._short_term.writes()
+        elif self._shared is not None:
+            writes = self._shared.writes()
             if writes:
                 self.core.write_memory(self.key, writes)
         self._end()
@@ -209,9 +213,10 @@ class Run:
     def _count_parked(self, parked: int) -> None:
         if parked == self._parked:
             return
+        meter = self.core.meter
         if not parked or not self._parked:
-            self.core.count(metric.ACTIVE_RUNS, "", 1 if parked else -1)
-        self.core.count(metric.PARKED_EXECUTIONS, "", parked - self._parked)
+            meter.active_runs += 1 if parked else -1
+        meter.parked_executions += parked - self._parked
         self._parked = parked
 
     # Steps
@@ -227,21 +232,20 @@ class Run:
             if self._active is not active:
                 # The run has failed: no code of it runs any more.
                 return
-            self._after_visit(execution)
-            if self._active is not active:
-                return
+            if execution.events or self._shared is not None:
+                self._after_visit(execution)
+                if self._active is not active:
+                    return
         self._active = [execution for execution in active if not execution.is_done]
 
     def _after_visit(self, execution: Execution) -> None:
         events = execution.events
-        short_term = self._short_term.take_visit() if self._short_term is not None else {}
-        sensory = self._sensory.take_visit() if self._sensory is not None else {}
-        admitted = NOTHING_ADMITTED if self._guards is None else self._guards.take_visit()
-        if not events and not short_term and not sensory and not admitted:
+        shared = _NOTHING_SHARED if self._shared is None else self._shared.take_visit()
+        if not events and not any(shared):
             return
         execution.events = []
         if execution.is_logged:
-            execution.log.append(VisitLog(self.step, events, short_term, sensory, admitted))
+            execution.log.append(VisitLog(self.step, events, *shared))
         for place, event in enumerate(events):
             self._events_sent += 1
             if isinstance(event, Event) and self._failure is None:
@@ -279,22 +283,28 @@ class Run:
 
     def _start(self, action: CompiledAction, event: Event, event_ordinal: int) -> None:
         ordinal = len(self._executions)
-        before = self._restored[ordinal] if ordinal < len(self._restored) else None
-        if before is not None and before.action not in ("", action.name):
+        if ordinal < len(self._restored):
+            execution = self._start_again(ordinal, action, event, event_ordinal)
+        else:
+            execution = _kind_of(action)(self, ordinal, action, event, event_ordinal)
+        self._executions.append(execution)
+        self._active.append(execution)
+
+    def _start_again(self, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> Execution:
+        """Return the execution with this ordinal, of which the checkpoint knows something."""
+        before = self._restored[ordinal]
+        if before.action not in ("", action.name):
             self.mismatched(
                 f"execution {ordinal} was one of action {before.action!r}, the code starts {action.name!r}", None
             )
             before = self._restored[ordinal]
-        make: Callable[..., Execution] = AsyncExecution if action.is_async else DefExecution
-        if before is not None and before.is_finished:
+        if before.is_finished:
             finished = FinishedExecution(self, ordinal, action, event, event_ordinal)
             finished.restore(before.log, before.outputs)
-            execution: Execution = finished
-        else:
-            execution = make(self, ordinal, action, event, event_ordinal)
-            execution.outputs_before = before.outputs if before is not None else 0
-        self._executions.append(execution)
-        self._active.append(execution)
+            return finished
+        execution = _kind_of(action)(self, ordinal, action, event, event_ordinal)
+        execution.outputs_before = before.outputs
+        return execution
 
     # Records
 
@@ -327,42 +337,15 @@ class Run:
         return self._journal
 
     @property
-    def guards(self) -> Guards:
-        """What the run may still call (G1–G3)."""
-        if self._guards is None:
-            self._guards = Guards(self.core.settings.max_subagent_calls, self.core.settings.max_subagent_depth)
-        return self._guards
+    def shared(self) -> SharedState:
+        """What the executions of the run share."""
+        if self._shared is None:
+            self._shared = SharedState(self.core, self.key, {})
+        return self._shared
 
     def decode_input(self) -> Any:
         """Return the input as it arrived."""
         return self.core.ports.decode_input(self._input.raw)
-
-    def short_term(self) -> MemoryBuffer:
-        """Return the memory of the key as the run sees it."""
-        if self._short_term is None:
-            self._short_term = self._short_term_buffer({})
-        return self._short_term
-
-    def sensory(self) -> MemoryBuffer:
-        """Return the memory of the run."""
-        if self._sensory is None:
-            self._sensory = MemoryBuffer(self.core.codec, None, {})
-        return self._sensory
-
-    def replay_writes(self, visit: VisitLog) -> None:
-        """Write again what a finished execution wrote."""
-        if visit.short_term:
-            self.short_term().replay_visit(visit.short_term)
-        if visit.sensory:
-            self.sensory().replay_visit(visit.sensory)
-        if visit.admitted:
-            self.guards.replay_visit(visit.admitted)
-
-    def _short_term_buffer(self, reads: Mapping[str, bytes | None]) -> MemoryBuffer:
-        core, key = self.core, self.key
-        return MemoryBuffer(
-            core.codec, lambda path: core.read_memory(key, path), reads, expires=core.settings.memory_expires
-        )
 
     # Faults
 
@@ -398,3 +381,7 @@ class Run:
             self.mismatched(f"{leftover.text}: the action failed before it came to it", leftover.number)
         if self.is_over:
             self._finish()
+
+
+def _kind_of(action: CompiledAction) -> type[AsyncExecution | DefExecution]:
+    return AsyncExecution if action.is_async else DefExecution

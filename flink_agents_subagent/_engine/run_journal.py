@@ -91,11 +91,15 @@ class RunJournal:
 
     def need_for_call(self) -> None:
         """Make sure that a call's outcome can be recorded before the call is made."""
-        self.need()
-        self.fingerprint()
+        if self.records is None:
+            self.need()
+        if self._fingerprint is None:
+            self.fingerprint()
 
     def fingerprint(self) -> bytes:
         """Return the fingerprint of the input as it arrived, whatever an action did to the object since."""
+        if self._fingerprint is not None:
+            return self._fingerprint
         try:
             return self._told_apart()
         except EncodingError as error:
@@ -134,6 +138,11 @@ class RunJournal:
 
     def _next(self) -> Journal:
         return Journal(self._core.next_run_number(self._run.key))
+
+    def _unrecorded_before(self, record: Record) -> Sequence[UnrecordedRun]:
+        """Return the runs that the first record of this one has to name."""
+        unrecorded = self._core.unrecorded
+        return () if unrecorded.is_empty else unrecorded.take(self._run.key, self._room_in(record))
 
     def _room_in(self, record: Record) -> int:
         """Return how many runs a record can name: a quarter of its limit at most, and never what its value needs."""
@@ -280,12 +289,12 @@ class RunJournal:
         return True
 
     def _number(self, record: Record) -> int:
-        records = self.need()
+        records = self.records or self.need()
         if self._doubtful is not None:
             self._trust()
         record.time_ms = self._core.now_ms
         if records.head is None:
-            unrecorded = self._core.unrecorded.take(self._run.key, self._room_in(record))
+            unrecorded = self._unrecorded_before(record)
             record.head = records.head = JournalHead(self.fingerprint(), self.started_ms, unrecorded)
         elif record.kind == "r":
             # A reset may discard the record that had the head.

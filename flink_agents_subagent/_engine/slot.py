@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import enum
 from collections.abc import Callable, Generator
@@ -14,9 +15,14 @@ from flink_agents_subagent.context import CallSpec, DurableHandle
 
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.async_execution import AsyncExecution
+    from flink_agents_subagent._engine.calls import CallPool
     from flink_agents_subagent._engine.turns import Batch
 
 __all__ = ["Handle", "Slot", "SlotState", "describe_call", "identity_text"]
+
+# Looked up once: each call goes through both.
+_wait = asyncio.Future.__await__
+_add_done_callback = asyncio.Future.add_done_callback
 
 
 class SlotState(enum.IntEnum):
@@ -54,6 +60,7 @@ class Slot:
         "is_reconciling",
         "label",
         "number",
+        "pool",
         "retry_at_ms",
         "retry_timer",
         "spec",
@@ -82,6 +89,8 @@ class Slot:
         self.is_open = False
         """Whether the execution counts on its outcome."""
         self.holds_turn = False
+        self.pool: CallPool | None = None
+        """Where it has, or waits for, its place."""
         self.call = 0
         self.started_ms = 0
         self.retry_at_ms = 0
@@ -117,22 +126,23 @@ def identity_text(function_id: str, fingerprint: bytes) -> str:
 class Handle(LoopFuture, DurableHandle[Any]):
     """What the author holds: a future of the execution's loop, so that all of asyncio can wait for it (E2.1)."""
 
-    _unawaited: dict[Handle, str] | None = None
-    """Where it is listed until somebody awaits or cancels it."""
+    __slots__ = ("_slot", "_unawaited")
 
     def __init__(self, loop: ExecutionLoop, slot: Slot | None) -> None:
-        super().__init__(loop)
+        LoopFuture.__init__(self, loop)
         self._slot: Slot | None = slot
+        self._unawaited: dict[Handle, str] | None = None
+        """Where it is listed until somebody awaits or cancels it."""
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait for the outcome; the first await starts a call that starts at its await."""
         self._begin()
-        return super().__await__()
+        return _wait(self)
 
     def add_done_callback(self, fn: Callable[[Any], object], *, context: contextvars.Context | None = None) -> None:
         """Have `fn` called with the handle when it is done. `gather`, `wait` and tasks wait in this way, so it counts as an await."""
         self._begin()
-        super().add_done_callback(fn, context=context)
+        _add_done_callback(self, fn, context=context)
 
     def cancel(self, msg: Any | None = None) -> bool:
         """Cancel the call (E3.11); tell whether it was still open."""
@@ -183,6 +193,6 @@ class Handle(LoopFuture, DurableHandle[Any]):
     def _begin(self) -> None:
         if self._unawaited is not None:
             self._look_at()
-        if self._slot is not None:
-            self._slot.execution.refuse_others("await of a handle")
-            self._slot.execution.begin(self._slot)
+        slot = self._slot
+        if slot is not None:
+            slot.execution.begin(slot)

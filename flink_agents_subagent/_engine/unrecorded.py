@@ -33,6 +33,11 @@ class UnrecordedRuns:
         self._earlier: dict[bytes, list[UnrecordedRun]] = {}
         self._size = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is none of any key."""
+        return not self._now and not self._earlier
+
     def add(self, key: bytes, run: UnrecordedRun) -> None:
         """Note that a run of a key ended."""
         runs = self._now.setdefault(key, [])
@@ -46,8 +51,6 @@ class UnrecordedRuns:
 
     def take(self, key: bytes, most: int) -> Sequence[UnrecordedRun]:
         """Return the last runs of a key, oldest first, and forget them all: a journal says from now on that they were."""
-        if not self._now and not self._earlier:
-            return ()
         runs = self._now.pop(key, [])
         self._size -= len(runs)
         found = self._earlier.pop(key, []) + runs
