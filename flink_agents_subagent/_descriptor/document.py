@@ -161,7 +161,6 @@ class _Reader:
             if not isinstance(node.content, dict):
                 self._problems.add(node.position, "'<<' takes a mapping or a list of mappings, as in '<<: *defaults'")
                 continue
-            self._count(node.size, node.position)
             for key, entry in node.content.items():
                 merged.setdefault(key, entry)
 

@@ -161,8 +161,10 @@ def _tidied(schema: Any) -> Any:
     if {"type": "null"} in several and len(several) == 2:
         rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
         return _tidied({**next(one for one in several if one != {"type": "null"}), **rest})
-    return {
-        key: _tidied(value)
-        for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str)) or "$schema" in schema
-    }
+    return {key: _tidied(value) for key, value in schema.items() if not _is_idle(key, value, schema)}
+
+
+def _is_idle(key: str, value: Any, schema: dict[str, Any]) -> bool:
+    """Tell what differs between releases of pydantic, or repeats a name."""
+    is_name = key == "title" and isinstance(value, str) and "$schema" not in schema
+    return is_name or (key == "additionalProperties" and value is True)

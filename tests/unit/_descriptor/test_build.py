@@ -115,6 +115,18 @@ def test_two_agents_of_one_name_are_refused(tmp_path: Path) -> None:
     assert found.startswith("5:12: there is an agent 'desk' already, in line 2; give this one another name")
 
 
+def test_a_problem_of_an_anchor_is_told_once(tmp_path: Path) -> None:
+    """However often an alias stands for it [R2]."""
+    text = """\
+        agents:
+          - name: one
+            actions: &actions [{function: wares:tke, events: [InputEvent]}]
+          - {name: two, actions: *actions}
+    """
+
+    assert problems_of(tmp_path, text) == ["3:35: the module 'wares' has no 'tke'; did you mean 'take'?"]
+
+
 def test_all_problems_come_at_once_and_in_order(tmp_path: Path) -> None:
     """Syntax apart, one look at a file tells everything that is wrong in it [R2]."""
     text = f"""\

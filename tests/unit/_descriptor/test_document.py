@@ -65,6 +65,7 @@ def test_nan_is_a_number() -> None:
 def test_a_byte_order_mark_is_no_part_of_the_file() -> None:
     """What some editors write in front is left out."""
     assert read(b"\xef\xbb\xbfa: 1") == {"a": 1}
+    assert refused(b"\xef\xbb\xbfa: *x") == ["f:1:4: the alias *x has no anchor &x before it"]
 
 
 def test_an_alias_is_a_copy() -> None:
