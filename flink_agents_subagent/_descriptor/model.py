@@ -49,8 +49,10 @@ def _refuse_nothing(value: Any) -> Any:
 _Given = BeforeValidator(_refuse_nothing)
 _Name = Annotated[str, Field(pattern=_TEXT)]
 _Reference: TypeAlias = Annotated[str, Field(pattern=_REFERENCE, examples=["shop.actions:book"])]
+_Count = Annotated[int, Field(ge=1)]
+_Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Factor = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 _JavaClass = Annotated[str, Field(pattern=_JAVA_CLASS)]
-_Arguments = Annotated[dict[str, Any], Field(description="Arguments of the constructor by name.")]
 
 
 class _Entry(BaseModel):
@@ -80,7 +82,19 @@ class ResourceEntry(_Entry):
     name: _Name = Field(description="Unique within its type.")
     type: Literal["chat_model", "chat_model_connection", "prompt", "tool", "object"]
     clazz: _Reference = Field(alias="class", description="The class, called with the arguments.")
-    args: _Arguments = {}
+    args: dict[str, Any] = Field({}, description="Arguments of the constructor by name.")
+
+
+class RetryEntry(_Entry):
+    """How calls are repeated; what is left out is that of RetryPolicy."""
+
+    max_attempts: Annotated[_Count | None, _Given] = Field(None, description="Attempts in all.")
+    initial: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds after the first failed attempt.")
+    factor: Annotated[_Factor | None, _Given] = Field(None, description="Growth of the pause.")
+    max_interval: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds of the longest pause.")
+    retry_on: Annotated[list[_Reference] | None, _Given] = Field(
+        None, min_length=1, description="Classes of exceptions.", examples=[["builtins:ConnectionError"]]
+    )
 
 
 class SubagentEntry(_Entry):
@@ -91,15 +105,31 @@ class SubagentEntry(_Entry):
     )
 
     name: _Name = Field(description="Unique among sub-agents.")
-    clazz: Annotated[_Reference | None, _Given] = Field(
-        None, alias="class", description="A SubagentSetup, called with the arguments."
-    )
+    clazz: Annotated[_Reference | None, _Given] = Field(None, alias="class", description="A SubagentSetup.")
     java: Annotated[_JavaClass | None, _Given] = Field(
         None, description="A Java class instead.", examples=["com.acme.Pricer"]
     )
-    args: _Arguments = {}
+    args: dict[str, Any] = Field(
+        {}, description="Arguments of its own: of the constructor, or of the Java class's open."
+    )
+    description: Annotated[_Name | None, _Given] = Field(None, description="What it does, for a chat model.")
+    input_schema: Annotated[dict[str, Any] | None, _Given] = Field(None, description="JSON schema of the prompt.")
     input_type: Annotated[_Reference | None, _Given] = Field(None, description="Type of the prompt.")
     result_type: Annotated[_Reference | None, _Given] = Field(None, description="Type of the result.")
+    timeout: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds for the whole call.")
+    retry: Annotated[RetryEntry | None, _Given] = None
+    max_concurrency: Annotated[_Count | None, _Given] = Field(None, description="Calls per subtask at a time.")
+    rate_limit: Annotated[_Seconds | None, _Given] = Field(None, description="Calls per subtask and second.")
+    max_calls_per_run: Annotated[_Count | None, _Given] = Field(None, description="Calls that a run may make.")
+    start_timeout: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds until an accepted run starts.")
+    cancel_timeout: Annotated[_Seconds | None, _Given] = Field(
+        None, description="Seconds for which cancelling is repeated."
+    )
+    status_poll_interval: Annotated[_Seconds | None, _Given] = Field(
+        None, description="Seconds before the first probe."
+    )
+    status_poll_factor: Annotated[_Factor | None, _Given] = Field(None, description="Growth of the interval.")
+    status_poll_max_interval: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds at most.")
 
 
 class AgentEntry(_Entry):

@@ -1,22 +1,26 @@
-"""Entries of `resources` and `subagents` → what `add_resource` takes. Owns the checks of classes and arguments."""
+"""Entries of `resources` and `subagents` → what `add_resource` takes. Owns the checks of classes."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
-from flink_agents_subagent._descriptor.model import ResourceEntry, SubagentEntry
+from flink_agents_subagent._descriptor.arguments import check_arguments
+from flink_agents_subagent._descriptor.model import ResourceEntry, RetryEntry, SubagentEntry
 from flink_agents_subagent._descriptor.node import Node
 from flink_agents_subagent._descriptor.problem import Position, Problems
 from flink_agents_subagent._descriptor.reference import UnknownReferenceError, find, report_unknown
 from flink_agents_subagent._descriptor.shape import read_entry
 from flink_agents_subagent._plan.definition import ResourceDefinition, check_subagent
+from flink_agents_subagent.context import RetryPolicy
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.resources import ResourceDescriptor, ResourceType, check_resource
 
 __all__ = ["Described", "described_by"]
+
+_OWN_KEYS = frozenset({"name", "class", "java", "args"})
+"""Of the entry of a sub-agent: what is no argument of every sub-agent."""
 
 
 class Described(NamedTuple):
@@ -75,28 +79,48 @@ def _subagents(owner: Node, problems: Problems) -> Iterator[Described]:
 
 def _subagent(entry: SubagentEntry, node: Node, problems: Problems) -> Any:
     owner = f"sub-agent {entry.name!r}"
-    types = _types(entry, node, problems)
+    common = _common_arguments(entry, node, problems)
     if entry.java is not None and entry.clazz is not None:
         problems.add(node.key_at("java"), f"{owner} has a 'class' and a 'java'; leave one of them out")
     elif entry.java is not None:
         problems.add(node.key_at("java"), f"{owner} is in Java, which this release does not call; describe a 'class'")
     elif entry.clazz is not None:
-        return _described(owner, entry.clazz, {**entry.args, **types}, node, problems)
+        for key in common.keys() & entry.args.keys():
+            problems.add(node.key_at("args", key), f"{key!r} is given twice; leave it out of 'args'")
+        return _described(owner, entry.clazz, {**entry.args, **common}, node, problems)
     else:
         problems.add(node.position, f"{owner} needs the key 'class', or 'java' for one in Java; add it")
     return None
 
 
-def _types(entry: SubagentEntry, node: Node, problems: Problems) -> dict[str, Any]:
-    given = {"input_type": entry.input_type, "result_type": entry.result_type}
-    found = {}
-    for key, reference in given.items():
-        if reference is None:
-            continue
-        if key in entry.args:
-            problems.add(node.key_at("args", key), f"{key!r} is given twice; leave it out of 'args'")
-        found[key] = _class(reference, node.at(key), problems)
-    return found
+def _common_arguments(entry: SubagentEntry, node: Node, problems: Problems) -> dict[str, Any]:
+    """Return the arguments that sub-agents of every class have: the keys beside `args`."""
+    # As they are written: the models make a float of each number.
+    given = {key: value for key, value in node.plain().items() if key not in _OWN_KEYS}
+    for key in ("input_type", "result_type"):
+        if key in given:
+            given[key] = _class(given[key], node.at(key), problems)
+    if entry.retry is not None:
+        given["retry"] = _retry(entry.retry, node, problems)
+    return given
+
+
+def _retry(entry: RetryEntry, node: Node, problems: Problems) -> RetryPolicy:
+    given: dict[str, Any] = entry.model_dump(exclude_none=True)
+    for key in ("initial", "max_interval"):
+        if key in given:
+            given[key] = timedelta(seconds=given[key])
+    if entry.retry_on is not None:
+        places = [(reference, node.at("retry", "retry_on", number)) for number, reference in enumerate(entry.retry_on)]
+        given["retry_on"] = tuple(_exception(reference, place, problems) for reference, place in places)
+    return RetryPolicy(**given)
+
+
+def _exception(reference: str, position: Position, problems: Problems) -> type[Any] | None:
+    clazz = _class(reference, position, problems)
+    if clazz is not None and not issubclass(clazz, BaseException):
+        problems.add(position, f"{reference} is no class of exceptions; give one, as in builtins:ConnectionError")
+    return clazz
 
 
 def _class(reference: str, position: Position, problems: Problems) -> type[Any] | None:
@@ -118,32 +142,8 @@ def _described(
     if clazz is None:
         return None
     before = len(problems)
-    _check_arguments(owner, clazz, arguments, node, problems)
+    check_arguments(owner, clazz, arguments, node, problems)
     return ResourceDescriptor(clazz=clazz, **arguments) if len(problems) == before else None
-
-
-def _check_arguments(owner: str, clazz: type[Any], given: Mapping[str, Any], node: Node, problems: Problems) -> None:
-    try:
-        parameters = inspect.signature(clazz).parameters.values()
-    except ValueError:
-        # Some built-in classes have no signature; they are checked when they are built.
-        return
-    by_name = {one.name: one for one in parameters if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)}
-    missing = [name for name, one in by_name.items() if one.default is one.empty and name not in given]
-    # What a class hands on to its base shows when it is built; but a misspelt name leaves a gap.
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters)
-    for name in [name for name in given if name not in by_name]:
-        near = difflib.get_close_matches(name, missing if takes_any else by_name, n=1)
-        if near or not takes_any:
-            place = node.key_at(*([name] if node.get(name) else ["args", name]))
-            remedy = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(by_name) or 'none'}"
-            problems.add(place, f"{clazz.__qualname__}, the class of {owner}, has no argument {name!r}; {remedy}")
-            missing = [other for other in missing if other not in near]
-    for name in missing:
-        place = node.at("args") if node.get("args") else node.position
-        problems.add(
-            place, f"{clazz.__qualname__}, the class of {owner}, needs the argument {name!r}; add it to 'args'"
-        )
 
 
 def _passes(name: str, resource_type: ResourceType, resource: Any, node: Node, problems: Problems) -> bool:

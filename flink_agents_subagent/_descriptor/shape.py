@@ -16,6 +16,7 @@ from flink_agents_subagent._descriptor.model import (
     AgentEntry,
     FileEntry,
     ResourceEntry,
+    RetryEntry,
     SubagentEntry,
 )
 from flink_agents_subagent._descriptor.node import Node
@@ -43,6 +44,7 @@ _KINDS: Mapping[str, _Kind] = {
     "actions": _Kind("an action", ActionEntry),
     "resources": _Kind("a resource", ResourceEntry),
     "subagents": _Kind("a sub-agent", SubagentEntry),
+    "retry": _Kind("a retry policy", RetryEntry),
 }
 
 
@@ -103,6 +105,11 @@ def _as_pydantic_says(error: ErrorDetails) -> str:
 _MESSAGES: Mapping[str, Callable[[ErrorDetails], str]] = {
     EMPTY: lambda _: "is empty; give it a value, or leave it out",
     "dict_type": _wanted("a mapping of keys and values"),
+    "finite_number": _wanted("a finite number"),
+    "float_type": _wanted("a number"),
+    "greater_than": _wanted("a number above zero"),
+    "greater_than_equal": _wanted("a number of at least 1"),
+    "int_type": _wanted("a whole number"),
     "list_type": _wanted("a list"),
     "literal_error": _choice,
     "model_type": _wanted("a mapping of keys and values"),

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from flink_agents_subagent._descriptor import document
-from flink_agents_subagent._descriptor.model import ActionEntry, AgentEntry, FileEntry, ResourceEntry, SubagentEntry
+from flink_agents_subagent._descriptor.model import (
+    ActionEntry,
+    AgentEntry,
+    FileEntry,
+    ResourceEntry,
+    RetryEntry,
+    SubagentEntry,
+)
 from tests.docs.pages import ROOT, blocks, write_files
 
 _PAGE = ROOT / "docs" / "yaml.md"
@@ -53,6 +60,7 @@ def test_the_table_has_every_key() -> None:
         "an action": ActionEntry,
         "a resource": ResourceEntry,
         "a sub-agent": SubagentEntry,
+        "a retry policy": RetryEntry,
     }
 
     keys_of = {

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from flink_agents_subagent import ResourceDescriptor, ResourceType
+from flink_agents_subagent import ResourceDescriptor, ResourceType, RetryPolicy
+from flink_agents_subagent._descriptor.model import RetryEntry, SubagentEntry
+from flink_agents_subagent.subagents.asynchronous import AsyncSubagentArguments
+from flink_agents_subagent.subagents.deferred import DeferredSubagentArguments
 from tests.unit._descriptor.files import agent_of, problems_of
 
 wares = importlib.import_module("wares")
@@ -29,6 +34,89 @@ def test_resources_are_descriptors_of_the_class(tmp_path: Path) -> None:
     assert isinstance(rates, ResourceDescriptor) and isinstance(reviewer, ResourceDescriptor)
     assert (rates.clazz, rates.arguments) == (wares.Rates, {"base": "EUR"})
     assert (reviewer.clazz, reviewer.arguments) == (wares.Reviewer, {"factor": 3, "timeout": 1.5, "result_type": int})
+
+
+def test_what_every_sub_agent_has_stands_beside_its_arguments(tmp_path: Path) -> None:
+    """Limits, times, retries and types reach the constructor as they are written, and it takes them [R1]."""
+    entry = """{name: a, class: wares:Simple, description: helps, input_schema: {type: integer}, result_type: builtins:int,
+        timeout: 30, max_concurrency: 8, rate_limit: 2.5, max_calls_per_run: 3,
+        retry: {max_attempts: 5, initial: 0.5, factor: 1.5, max_interval: 60, retry_on: [builtins:OSError]}}"""
+
+    descriptor = agent_of(tmp_path, _AGENT + f"    subagents: [{entry}]\n").resources["a", ResourceType.AGENT]
+
+    assert isinstance(descriptor, ResourceDescriptor)
+    assert descriptor.arguments == {
+        "description": "helps",
+        "input_schema": {"type": "integer"},
+        "result_type": int,
+        "timeout": 30,
+        "max_concurrency": 8,
+        "rate_limit": 2.5,
+        "max_calls_per_run": 3,
+        "retry": RetryPolicy(5, timedelta(seconds=0.5), 1.5, timedelta(minutes=1), (OSError,)),
+    }
+    assert wares.Simple(**descriptor.arguments).retry.max_attempts == 5
+
+
+def test_an_empty_retry_is_the_usual_one(tmp_path: Path) -> None:
+    """What is left out is that of RetryPolicy [R1]."""
+    text = _AGENT + "    subagents: [{name: a, class: wares:Simple, retry: {}}]\n"
+    descriptor = agent_of(tmp_path, text).resources["a", ResourceType.AGENT]
+
+    assert isinstance(descriptor, ResourceDescriptor)
+    assert descriptor.arguments == {"retry": RetryPolicy()}
+
+
+@pytest.mark.parametrize(
+    ("more", "place", "problem"),
+    [
+        ("timeout: 30 s", "30 s", "'timeout' is '30 s'; give a number"),
+        ("timeout: 0", "0", "'timeout' is 0; give a number above zero"),
+        ("timeout: .inf", ".inf", "'timeout' is inf; give a finite number"),
+        ("timeout: true", "true", "'timeout' is True; give a number"),
+        ("max_concurrency: 1.5", "1.5", "'max_concurrency' is 1.5; give a whole number"),
+        ("max_concurrency: 0", "0", "'max_concurrency' is 0; give a number of at least 1"),
+        ("description: ''", "''", "'description' is ''; give a text that is not blank"),
+        ("input_schema: text", "text", "'input_schema' is 'text'; give a mapping of keys and values"),
+        ("retry: 3", "3", "'retry' is 3; give a mapping of keys and values"),
+        ("retry: {attempts: 3}", "attempts", "a retry policy has no key 'attempts'; did you mean 'max_attempts'?"),
+        ("retry: {max_attempts: 0}", "0", "'max_attempts' is 0; give a number of at least 1"),
+        ("retry: {retry_on: [builtins:int]}", "builtins", "builtins:int is no class of exceptions; give one, as in"),
+        (
+            "retry: {retry_on: [builtins:OSErr]}",
+            "builtins",
+            "the module 'builtins' has no 'OSErr'; did you mean 'OSError'?",
+        ),
+        ("timout: 3", "timout", "a sub-agent has no key 'timout'; did you mean 'timeout'?"),
+        (
+            "status_poll_factor: 2",
+            "status_",
+            "Simple, the class of sub-agent 'a', has no argument 'status_poll_factor'; it",
+        ),
+        (
+            "args: {timout: 3}",
+            "timout",
+            "Simple, the class of sub-agent 'a', has no argument 'timout'; did you mean 'timeout'?",
+        ),
+        ("timeout: 3, args: {timeout: 4}", "timeout: 4", "'timeout' is given twice; leave it out of 'args'"),
+    ],
+)
+def test_what_no_sub_agent_has_is_refused_at_its_place(tmp_path: Path, more: str, place: str, problem: str) -> None:
+    """Also where the class lists what it takes by the arguments of its base alone [R2]."""
+    text = _AGENT + f"    subagents: [{{name: a, class: wares:Simple, {more}}}]\n"
+
+    (found,) = problems_of(tmp_path, text)
+
+    assert found.startswith(f"4:{text.splitlines()[3].rindex(place) + 1}: {problem}")
+
+
+def test_the_file_has_every_argument_that_sub_agents_have() -> None:
+    """The keys are those of both base setups, and those of a retry policy [R1]."""
+    own = {"name", "clazz", "java", "args"}
+    arguments = DeferredSubagentArguments.__optional_keys__ | AsyncSubagentArguments.__optional_keys__
+
+    assert SubagentEntry.model_fields.keys() - own == arguments
+    assert RetryEntry.model_fields.keys() == {field.name for field in dataclasses.fields(RetryPolicy)}
 
 
 def test_resources_of_the_file_belong_to_each_agent(tmp_path: Path) -> None:

@@ -74,6 +74,14 @@ class Reviewer(BaseDeferredSubagentSetup):
         return request.prompt * self.factor
 
 
+class Simple(BaseDeferredSubagentSetup):
+    """A sub-agent without a constructor of its own."""
+
+    def call(self, request: SubagentRequest) -> Any:
+        """Answer."""
+        return request.prompt
+
+
 class Plain(BaseDeferredSubagentSetup):
     """A sub-agent without arguments."""
 
