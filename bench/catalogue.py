@@ -108,6 +108,8 @@ WORKLOADS = (
     ),
     Workload("pf10_keys", {"": {"warm_up": 100_000, "inputs": 400_000}}),
     Workload("pf10_parked", {"": {"warm_up": 20_000, "inputs": 100_000}}),
+    Workload("subagents_waiting", {"": {"waiting": 10_000}}, scaled=("waiting",)),
+    Workload("subagents_together", {"": {"warm_up": 2, "inputs": 5, "keys": 1}}, scaled=()),
 )
 
 MEASURES = (
@@ -181,4 +183,39 @@ MEASURES = (
         "×",
         (Target(Relation.AT_MOST, 1.2),),
     ),
+    Measure(
+        "M3",
+        "subagents_waiting",
+        "CPU while 10,000 runs of a service wait, none probed",
+        "cores_waiting",
+        "cores",
+        (Target(Relation.AT_MOST, 0.05),),
+    ),
+    Measure("M3", "subagents_waiting", "the same, each probed every 10 s", "cores_probing", "cores"),
+    Measure("M3", "subagents_waiting", "CPU of a probe", "cpu_us_per_probe", "µs"),
+    Measure(
+        "M3",
+        "subagents_waiting",
+        "threads that 10,000 waiting runs add",
+        "threads_added",
+        "threads",
+        (Target(Relation.AT_MOST, 2),),
+    ),
+    Measure(
+        "M3",
+        "subagents_waiting",
+        "end of a run to resumed action, beyond the poll interval",
+        "resumed_late_ms",
+        "ms",
+        (Target(Relation.AT_MOST, 100),),
+    ),
+    Measure(
+        "M8",
+        "subagents_together",
+        "100 calls of 100 ms awaited together, 100 at once",
+        "all_s",
+        "s",
+        (Target(Relation.AT_MOST, 1),),
+    ),
+    Measure("M8", "subagents_together", "the same, 10 at once", "ten_s", "s", (Target(Relation.AT_MOST, 2),)),
 )

@@ -19,15 +19,15 @@ OTHERS_S = SETTLE_S + WINDOW_S + 2.0
 
 
 class CpuWindow:
-    """The CPU time of this process from the making of this object to `close`, in cores."""
+    """The CPU time of this process since the making of this object, in cores."""
 
     def __init__(self) -> None:
         self._wall = time.monotonic()
         self._cpu = time.process_time()
 
-    def close(self) -> None:
-        """Leave the number of cores."""
-        leave({"cores": (time.process_time() - self._cpu) / (time.monotonic() - self._wall)})
+    def cores(self) -> float:
+        """Return the number of cores."""
+        return (time.process_time() - self._cpu) / (time.monotonic() - self._wall)
 
 
 def blocking_wait(number: int) -> int:
@@ -38,7 +38,7 @@ def blocking_wait(number: int) -> int:
         time.sleep(SETTLE_S)
         window = CpuWindow()
         time.sleep(WINDOW_S)
-        window.close()
+        leave({"cores": window.cores()})
     return number
 
 
@@ -50,5 +50,5 @@ async def coroutine_wait(number: int) -> int:
         await asyncio.sleep(SETTLE_S)
         window = CpuWindow()
         await asyncio.sleep(WINDOW_S)
-        window.close()
+        leave({"cores": window.cores()})
     return number
