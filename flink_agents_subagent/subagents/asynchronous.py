@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import abstractmethod
 from collections.abc import Awaitable
 from datetime import timedelta
@@ -10,8 +11,8 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from flink_agents_subagent.context import RetryPolicy, RunnerContext
-from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.context import CallLane, RetryPolicy, RunnerContext
+from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
 from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.invocation import AsyncInvocation, AsyncLimits
 from flink_agents_subagent.subagents.polling import PollInterval
@@ -81,7 +82,14 @@ class BaseAsyncSubagentSetup(SubagentSetup):
             TypeError: There is no such argument.
         """
         self._take_arguments(arguments, AsyncSubagentArguments)
-        self._limits(milliseconds(self.timeout))
+        try:
+            self._limits(milliseconds(self.timeout), None)
+        except ContextMisuseError as error:
+            raise DefinitionError(f"{type(self).__qualname__} cannot be used: {error}") from error
+        if not 1 <= self.status_poll_factor < math.inf:
+            raise DefinitionError(
+                f"status_poll_factor of {type(self).__qualname__} is {self.status_poll_factor!r}; give a number from 1"
+            )
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Refuse methods of which some block and others do not: all of them run in the same place."""
@@ -145,7 +153,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
         *,
         call_id: str | None = None,
     ) -> SubagentFuture:
-        limits = self._limits(milliseconds(self.timeout if timeout is None else timeout))
+        limits = self._limits(milliseconds(self.timeout if timeout is None else timeout), self._lane())
         submission = self._prepare(ctx, prompt, session_id, call_id)
         if submission.refused is not None:
             return submission.refused
@@ -153,7 +161,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
         invocation = AsyncInvocation(self.name, self, limits, request, submission.fingerprint)
         return self._open(ctx, invocation.send(submission.must_be_awaited), request)
 
-    def _limits(self, timeout_ms: int | None) -> AsyncLimits:
+    def _limits(self, timeout_ms: int | None, lane: CallLane | None) -> AsyncLimits:
         return AsyncLimits(
             timeout_ms=timeout_ms,
             start_timeout_ms=milliseconds(self.start_timeout, "start_timeout"),
@@ -164,7 +172,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
                 self.status_poll_factor,
                 milliseconds(self.status_poll_max_interval, "status_poll_max_interval"),
             ),
-            lane=self._lane(),
+            lane=lane,
             is_coroutine=self.is_coroutine(),
             can_cancel=type(self).call_cancel_request is not BaseAsyncSubagentSetup.call_cancel_request,
         )

@@ -35,6 +35,13 @@ class Remote:
     """By operation: what its n-th request raises, after it has acted."""
     asked: Counter[str] = field(default_factory=Counter)
 
+    def reset(self) -> None:
+        """Forget everything: a new simulation begins."""
+        self.runs.clear()
+        for counts in (self.starts, self.cancels, self.asked):
+            counts.clear()
+        self.log.clear()
+
     def fault(self, operation: str) -> None:
         """Fail if it is to fail; the answer is lost, what was asked for is done."""
         self.asked[operation] += 1
@@ -88,6 +95,10 @@ class Jobs(BaseAsyncSubagentSetup):
         self.requests: list[tuple[str, SubagentRequest]] = []
         self.latency = 0.0
 
+    def open(self) -> None:
+        """Begin with an empty service."""
+        self.remote.reset()
+
     async def _ask(self, name: str, request: SubagentRequest, answer: Callable[[SubagentRequest], Any]) -> Any:
         self.requests.append((name, request))
         found = answer(request)
@@ -122,6 +133,10 @@ class BlockingJobs(BaseAsyncSubagentSetup):
     def __init__(self, remote: Remote, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.remote = remote
+
+    def open(self) -> None:
+        """Begin with an empty service."""
+        self.remote.reset()
 
     def call_submit_request(self, request: SubagentRequest) -> Any:
         """Start the run."""
