@@ -15,6 +15,8 @@ from flink_agents_subagent.context import CallLane
 __all__ = ["Batch", "Turns"]
 
 _NO_LIMIT = 1 << 62
+_ROUNDING_MS = 0.001
+"""More than sums of parts of milliseconds are off."""
 
 
 class Batch:
@@ -50,7 +52,7 @@ class _Lane(Batch):
 
     def has_turn(self, now_ms: int) -> bool:
         """Tell whether the next call may begin."""
-        return self.running < self.limit and self._next_ms <= now_ms
+        return self.running < self.limit and self._next_ms - _ROUNDING_MS <= now_ms
 
     def take_turn(self, now_ms: int) -> None:
         """Let a call begin; the next one waits for the rate limit."""
@@ -63,7 +65,7 @@ class _Lane(Batch):
         """Return when the next call may begin, None when it waits for the end of another."""
         if not self.waiting or self.running >= self.limit:
             return None
-        return math.ceil(self._next_ms)
+        return math.ceil(self._next_ms - _ROUNDING_MS)
 
 
 class Turns:
