@@ -75,19 +75,28 @@ def action(
         config: JSON values, given to the action as `ctx.config`.
 
     Raises:
-        DefinitionError: No event class, or something else was given.
+        DefinitionError: What is marked is no function, or events, condition or config cannot be used.
     """
-    if not events or not all(isinstance(event, type) for event in events):
-        raise DefinitionError(f"@action needs event classes, as in @action(InputEvent); it was given {_shown(events)}")
-    trigger = Trigger(events, where, dict(config or {}))
+    _check_use(events)
+    given = {} if config is None else config
 
     def mark(function: F) -> F:
         target = getattr(function, "__func__", function)
-        if trigger_of(target) is not None:
+        name = getattr(target, "__qualname__", repr(target))
+        if not inspect.isroutine(target) and not hasattr(target, "func"):
             raise DefinitionError(
-                f"{target.__qualname__} has two @action decorators; give all event classes to one: @action(A, B)"
+                f"@action marks functions and methods, and {name} is of type {type(target).__name__}; "
+                "put it on a function, or give this to add_action"
             )
-        setattr(target, _MARK, trigger)
+        if trigger_of(target) is not None:
+            raise DefinitionError(f"{name} has two @action decorators; give all event classes to one: @action(A, B)")
+        check_events(name, events)
+        check_condition(name, where)
+        check_config(name, given)
+        try:
+            setattr(target, _MARK, Trigger(events, where, dict(given)))
+        except AttributeError as error:
+            raise DefinitionError(f"{name} is built in and cannot be marked; give it to add_action") from error
         return function
 
     return mark
@@ -110,7 +119,9 @@ def check_events(name: str, events: Sequence[Any]) -> None:
         raise DefinitionError(f"action {name!r} has no event type; give at least one, as in InputEvent")
     for event in events:
         if not (isinstance(event, type) and issubclass(event, Event)):
-            raise DefinitionError(f"action {name!r} listens to {event!r}, which is not a subclass of Event")
+            raise DefinitionError(
+                f"action {name!r} listens to {event!r}, which is not a subclass of Event; give event classes, as in InputEvent"
+            )
         if event is Event:
             raise DefinitionError(
                 f"action {name!r} listens to Event itself; types match exactly, so name the subclasses"
@@ -130,6 +141,10 @@ def check_function(name: str, function: Any) -> None:
     """
     if not callable(function):
         raise DefinitionError(f"action {name!r} is {function!r}, which cannot be called; give a function")
+    if isinstance(function, type):
+        raise DefinitionError(
+            f"action {name!r} is the class {function.__qualname__}; give a function, or an instance that can be called"
+        )
     called = _called(function)
     if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
         raise DefinitionError(
@@ -139,7 +154,7 @@ def check_function(name: str, function: Any) -> None:
     if not _takes(function, 2):
         raise DefinitionError(
             f"action {name!r} has the signature {inspect.signature(function)} ({_where(called)}); "
-            "it is called with two arguments: (event, ctx)"
+            f"it is called with two arguments: (event, ctx){_hint(function)}"
         )
 
 
@@ -176,6 +191,26 @@ def check_config(name: str, config: Any) -> None:
         raise DefinitionError(
             f"the config of action {name!r} does not survive JSON: {dict(config)!r}; use text keys and lists"
         )
+
+
+def _check_use(events: Sequence[Any]) -> None:
+    """Refuse a decorator without events, whatever it is put on."""
+    if len(events) == 1 and inspect.isroutine(events[0]):
+        raise DefinitionError(
+            f"@action on {events[0].__qualname__} has no parentheses; name the events that trigger it: @action(InputEvent)"
+        )
+    if len(events) == 1 and isinstance(events[0], list | tuple | set):
+        raise DefinitionError(f"@action was given {events[0]!r}; give the classes one by one, as in @action(A, B)")
+    if not events or not all(isinstance(event, type) for event in events):
+        raise DefinitionError(f"@action needs event classes, as in @action(InputEvent); it was given {_shown(events)}")
+
+
+def _hint(function: Any) -> str:
+    """Say what is wrong when it is about `self`."""
+    if inspect.ismethod(function):
+        return "; a method is written (self, event, ctx)"
+    has_self = next(iter(inspect.signature(function).parameters), "") == "self"
+    return "; without an instance there is no self" if has_self else ""
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

@@ -31,6 +31,8 @@ class Agent:
         """Name the agent; without a name it has that of its class. The name addresses its state in savepoints."""
         if type(self) is Agent and name is None:
             raise DefinitionError("Agent() needs a name; a subclass may have that of its class")
+        if name is not None:
+            _check_name("an agent", name)
         self.__dict__["_name"] = name
 
     @property
@@ -56,8 +58,12 @@ class Agent:
             DefinitionError: The name is taken, or function, events, condition or config cannot be used.
         """
         _check_name("an action", name)
-        several = tuple(events) if isinstance(events, Sequence) else (events,)
-        return self._add(ActionDefinition(name, func, several, where, config))
+        if config.keys() == {"config"} and isinstance(config["config"], Mapping):
+            raise DefinitionError(
+                f"action {name!r} is given config={config['config']!r}; add_action takes the entries as arguments of their own, "
+                "as in add_action(name, events, func, limit=3)"
+            )
+        return self._add(ActionDefinition(name, func, _several(events), where, config))
 
     def add_resource(self, name: str, resource_type: ResourceType, resource: Any) -> Agent:
         """Add a resource: a `ResourceDescriptor` (built in each subtask; preferred), or an instance that can be pickled.
@@ -133,6 +139,13 @@ def _methods_of(agent_class: type[Agent]) -> dict[str, Any]:
     return found
 
 
+def _several(events: Any) -> tuple[Any, ...]:
+    """Return what was given as one class or a list of them; whether it is one of classes is checked with the action."""
+    return tuple(events) if isinstance(events, Sequence) and not isinstance(events, str) else (events,)
+
+
 def _check_name(what: str, name: Any) -> None:
+    if isinstance(name, ResourceType):
+        raise DefinitionError(f"the name of {what} is {name}; the order is add_resource(name, type, resource)")
     if not isinstance(name, str) or not name.strip():
         raise DefinitionError(f"the name of {what} is {name!r}; give a text that is not blank")

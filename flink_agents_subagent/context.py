@@ -5,6 +5,7 @@ Owns signatures and contracts only; `_engine` implements them.
 
 from __future__ import annotations
 
+import math
 import random
 import uuid
 from abc import ABC, abstractmethod
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import Event
 from flink_agents_subagent.memory import MemoryObject
 from flink_agents_subagent.resources import ResourceType
@@ -51,6 +53,37 @@ class RetryPolicy:
     """Longest pause."""
     retry_on: tuple[type[BaseException], ...] = (Exception,)
     """Exception types worth another attempt."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could only fail at the first failed attempt.
+
+        Raises:
+            DefinitionError: Names the field, its value and what to give.
+        """
+        _check_retry("max_attempts", self.max_attempts, _is_count(self.max_attempts), "a whole number of at least 1")
+        _check_retry("factor", self.factor, _is_factor(self.factor), "a number of at least 1")
+        for name in ("initial", "max_interval"):
+            pause = getattr(self, name)
+            is_pause = isinstance(pause, timedelta) and pause >= timedelta(0)
+            _check_retry(name, pause, is_pause, "a timedelta that is not negative")
+        _check_retry("retry_on", self.retry_on, _are_exceptions(self.retry_on), "a tuple of exception classes")
+
+
+def _check_retry(name: str, value: object, is_right: bool, wanted: str) -> None:
+    if not is_right:
+        raise DefinitionError(f"{name} of a RetryPolicy is {value!r}; give {wanted}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_factor(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < math.inf
+
+
+def _are_exceptions(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, type) and issubclass(one, BaseException) for one in value)
 
 
 @dataclass(frozen=True, slots=True)

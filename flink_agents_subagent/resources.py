@@ -5,11 +5,13 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, NamedTuple, get_args, get_origin
+
+from typing_extensions import Unpack, get_type_hints
 
 from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
 
-__all__ = ["Resource", "ResourceDescriptor", "ResourceType", "check_resource"]
+__all__ = ["Resource", "ResourceDescriptor", "ResourceType", "check_resource", "parameters_of"]
 
 
 class ResourceType(str, enum.Enum):
@@ -80,6 +82,44 @@ class Resource:
         return None
 
 
+class ConstructorParameters(NamedTuple):
+    """What a constructor takes by name."""
+
+    needed: list[str]
+    known: list[str]
+    takes_any: bool
+    """Whether others are handed on to somewhere."""
+
+
+def parameters_of(clazz: type[Any]) -> ConstructorParameters:
+    """Return what the constructor of a class takes.
+
+    Raises:
+        ValueError: A built-in class does not tell.
+    """
+    several = inspect.signature(clazz).parameters.values()
+    by_name = [one for one in several if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    needed = [one.name for one in by_name if one.default is one.empty]
+    rest = next((one.name for one in several if one.kind is one.VAR_KEYWORD), None)
+    listed = None if rest is None else _listed(clazz, rest)
+    return ConstructorParameters(
+        needed, [*(one.name for one in by_name), *(listed or ())], takes_any=rest is not None and listed is None
+    )
+
+
+def _listed(clazz: type[Any], parameter: str) -> list[str] | None:
+    """Return the names of `**arguments: Unpack[Arguments]`, None when the constructor lists none."""
+    try:
+        hint = get_type_hints(clazz.__init__).get(parameter)
+    except (NameError, AttributeError, TypeError):
+        # Names that exist for type checkers only.
+        return None
+    if get_origin(hint) is not Unpack:
+        return None
+    (arguments,) = get_args(hint)
+    return sorted(arguments.__optional_keys__ | arguments.__required_keys__)
+
+
 def check_resource(name: str, resource_type: Any, resource: Any) -> None:
     """Refuse what cannot be a resource of the type, as far as it shows before it is built (R2).
 
@@ -87,9 +127,11 @@ def check_resource(name: str, resource_type: Any, resource: Any) -> None:
         DefinitionError: Names the resource, what it is and what it should be.
     """
     if not isinstance(resource_type, ResourceType):
-        raise DefinitionError(f"resource {name!r} has the type {resource_type!r}; give a ResourceType")
+        raise DefinitionError(f"resource {name!r} has the type {resource_type!r}; give {_types_like(resource_type)}")
     if resource is None:
-        raise DefinitionError(f"resource {name!r} of type {resource_type.value!r} is None")
+        raise DefinitionError(
+            f"resource {name!r} of type {resource_type.value!r} is None; give an instance, or a ResourceDescriptor"
+        )
     if isinstance(resource, type):
         raise DefinitionError(
             f"resource {name!r} is the class {resource.__qualname__}; give an instance, "
@@ -97,6 +139,11 @@ def check_resource(name: str, resource_type: Any, resource: Any) -> None:
         )
     if isinstance(resource, ResourceDescriptor):
         _check_descriptor(name, resource)
+
+
+def _types_like(given: object) -> str:
+    several = [kind for kind in ResourceType if kind.value == given] or list(ResourceType)
+    return " or ".join(f"ResourceType.{kind.name}" for kind in several)
 
 
 def _check_descriptor(name: str, descriptor: ResourceDescriptor) -> None:
@@ -109,14 +156,30 @@ def _check_descriptor(name: str, descriptor: ResourceDescriptor) -> None:
             )
         return
     if not isinstance(clazz, type):
-        raise DefinitionError(f"the descriptor of resource {name!r} holds {clazz!r}, which is no class")
+        raise DefinitionError(
+            f"the descriptor of resource {name!r} holds {clazz!r}, which is no class; give the class, or an instance instead of the descriptor"
+        )
     if inspect.isabstract(clazz):
         missing = ", ".join(sorted(getattr(clazz, "__abstractmethods__", ())))
         raise DefinitionError(f"resource {name!r} cannot be built: {clazz.__qualname__} does not implement {missing}")
     try:
+        parameters = parameters_of(clazz)
         inspect.signature(clazz).bind(**descriptor.arguments)
     except ValueError:
         # Some built-in classes have no signature; they are checked when they are built.
         return
     except TypeError as error:
-        raise DefinitionError(f"resource {name!r} cannot be built as {clazz.__qualname__}(...): {error}") from error
+        raise DefinitionError(
+            f"resource {name!r} cannot be built as {clazz.__qualname__}(...): {error}; {_arguments_of(clazz)}"
+        ) from error
+    unknown = [] if parameters.takes_any else [one for one in descriptor.arguments if one not in parameters.known]
+    if unknown:
+        raise DefinitionError(
+            f"resource {name!r} cannot be built as {clazz.__qualname__}(...): there is no argument "
+            f"{', '.join(map(repr, unknown))}; {_arguments_of(clazz)}"
+        )
+
+
+def _arguments_of(clazz: type[Any]) -> str:
+    known = parameters_of(clazz).known
+    return f"its arguments are {', '.join(known)}" if known else "it takes no arguments by name"

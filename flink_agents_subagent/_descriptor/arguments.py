@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args, get_origin
-
-from typing_extensions import Unpack, get_type_hints
+from typing import Any
 
 from flink_agents_subagent._descriptor.node import Node
 from flink_agents_subagent._descriptor.problem import Problems
+from flink_agents_subagent.resources import parameters_of
 
 __all__ = ["check_arguments"]
-
-
-class _Parameters(NamedTuple):
-    """What a constructor takes by name."""
-
-    needed: list[str]
-    known: list[str]
-    takes_any: bool
-    """Whether others are handed on to somewhere."""
 
 
 def check_arguments(owner: str, clazz: type[Any], given: Mapping[str, Any], node: Node, problems: Problems) -> None:
@@ -35,7 +24,7 @@ def check_arguments(owner: str, clazz: type[Any], given: Mapping[str, Any], node
         problems: Takes what is wrong.
     """
     try:
-        parameters = _parameters_of(clazz)
+        parameters = parameters_of(clazz)
     except ValueError:
         # Some built-in classes have no signature; they are checked when they are built.
         return
@@ -53,27 +42,3 @@ def check_arguments(owner: str, clazz: type[Any], given: Mapping[str, Any], node
     for name in missing:
         place = node.at("args") if node.get("args") else node.position
         problems.add(place, f"{what} needs the argument {name!r}; add it to 'args'")
-
-
-def _parameters_of(clazz: type[Any]) -> _Parameters:
-    several = inspect.signature(clazz).parameters.values()
-    by_name = [one for one in several if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    needed = [one.name for one in by_name if one.default is one.empty]
-    rest = next((one.name for one in several if one.kind is one.VAR_KEYWORD), None)
-    listed = None if rest is None else _listed(clazz, rest)
-    return _Parameters(
-        needed, [*(one.name for one in by_name), *(listed or ())], takes_any=rest is not None and listed is None
-    )
-
-
-def _listed(clazz: type[Any], parameter: str) -> list[str] | None:
-    """Return the names of `**arguments: Unpack[Arguments]`, None when the constructor lists none."""
-    try:
-        hint = get_type_hints(clazz.__init__).get(parameter)
-    except (NameError, AttributeError, TypeError):
-        # Names that exist for type checkers only.
-        return None
-    if get_origin(hint) is not Unpack:
-        return None
-    (arguments,) = get_args(hint)
-    return sorted(arguments.__optional_keys__ | arguments.__required_keys__)

@@ -112,15 +112,17 @@ def _retry(entry: RetryEntry, node: Node, problems: Problems) -> RetryPolicy:
             given[key] = timedelta(seconds=given[key])
     if entry.retry_on is not None:
         places = [(reference, node.at("retry", "retry_on", number)) for number, reference in enumerate(entry.retry_on)]
-        given["retry_on"] = tuple(_exception(reference, place, problems) for reference, place in places)
+        found = (_exception(reference, place, problems) for reference, place in places)
+        given["retry_on"] = tuple(clazz for clazz in found if clazz is not None)
     return RetryPolicy(**given)
 
 
 def _exception(reference: str, position: Position, problems: Problems) -> type[Any] | None:
     clazz = _class(reference, position, problems)
-    if clazz is not None and not issubclass(clazz, BaseException):
-        problems.add(position, f"{reference} is no class of exceptions; give one, as in builtins:ConnectionError")
-    return clazz
+    if clazz is None or issubclass(clazz, BaseException):
+        return clazz
+    problems.add(position, f"{reference} is no class of exceptions; give one, as in builtins:ConnectionError")
+    return None
 
 
 def _class(reference: str, position: Position, problems: Problems) -> type[Any] | None:

@@ -54,8 +54,6 @@ def spec_of(
     if not callable(func):
         raise TypeError(f"a durable call needs a function, not {func!r}; pass the function and its arguments apart")
     reconciler, durable_id, timeout, retry = options
-    if retry is not None and (retry.max_attempts < 1 or retry.factor < 1):
-        raise ContextMisuseError(f"max_attempts and factor of a retry policy are at least 1: {retry}")
     name, arguments = identify(func, args, kwargs, durable_id)
     return CallSpec(
         functools.partial(func, *args, **kwargs) if args or kwargs else func,

@@ -92,9 +92,13 @@ def check_subagent(definition: ResourceDefinition) -> None:
     if isinstance(resource, ResourceDescriptor):
         clazz, arguments = resource.clazz, resource.arguments
         if isinstance(clazz, type) and not issubclass(clazz, SubagentSetup):
-            raise DefinitionError(f"{owner} is described as a {clazz.__qualname__}, which is no SubagentSetup")
+            raise DefinitionError(
+                f"{owner} is described as a {clazz.__qualname__}, which is no SubagentSetup; describe a subclass of one"
+            )
         check_description(owner, arguments.get("description"), arguments.get("input_schema"))
     elif isinstance(resource, SubagentSetup):
         check_description(owner, resource.description, resource.input_schema)
     else:
-        raise DefinitionError(f"{owner} is a {type(resource).__qualname__}, which is no SubagentSetup")
+        raise DefinitionError(
+            f"{owner} is a {type(resource).__qualname__}, which is no SubagentSetup; give one, or a ResourceDescriptor of one"
+        )

@@ -35,10 +35,11 @@ def make_job(agent: Agent, options: Mapping[str, Any] | None) -> Job:
     Raises:
         DefinitionError: The agent or an option is wrong.
     """
+    compiled = compile_agent(agent)
     resolved: dict[str, Any] = resolve_options(options or {})
     job_identifier = resolved["job-identifier"] or "local"
     settings = EngineSettings.from_options(job_identifier, f"agent-{agent.name}", resolved)
-    return Job(compile_agent(agent), settings, pickle.loads, copy.deepcopy)
+    return Job(compiled, settings, pickle.loads, copy.deepcopy)
 
 
 def source_of(inputs: Iterable[LocalInput]) -> list[SourceInput]:

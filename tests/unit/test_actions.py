@@ -40,6 +40,12 @@ class Handler:
     async def __call__(self, event: Any, ctx: Any) -> None:
         """Do nothing."""
 
+    def take(self, event: Any, ctx: Any) -> None:
+        """Do nothing."""
+
+    def take_less(self, event: Any) -> None:
+        """Do nothing, with too little."""
+
 
 def define(function: Any, events: Any = (Ping,), where: Any = None, config: Any = None) -> ActionDefinition:
     """Define an action named `act`."""
@@ -72,6 +78,9 @@ def test_functions_of_two_arguments_are_actions(function: Any, is_async: bool) -
         (lambda event, ctx, more: None, "called with two arguments"),
         (lambda event, *, ctx: None, "called with two arguments"),
         (3, "action 'act' is 3, which cannot be called"),
+        (Handler, "action 'act' is the class Handler; give a function, or an instance that can be called"),
+        (Handler.take, r"\(self, event.* two arguments: \(event, ctx\); without an instance there is no self"),
+        (Handler().take_less, r"\(event.* two arguments: \(event, ctx\); a method is written \(self, event, ctx\)"),
     ],
 )
 def test_other_functions_are_refused_by_name(function: Any, says: str) -> None:
@@ -84,7 +93,7 @@ def test_other_functions_are_refused_by_name(function: Any, says: str) -> None:
     ("events", "says"),
     [
         ((), "action 'act' has no event type"),
-        ((int,), "listens to <class 'int'>, which is not a subclass of Event"),
+        ((int,), "listens to <class 'int'>, which is not a subclass of Event; give event classes, as in InputEvent"),
         (("Ping",), "listens to 'Ping', which is not a subclass of Event"),
         ((Event,), "types match exactly, so name the subclasses"),
         ((OutputEvent,), "leaves the operator and triggers nothing"),
@@ -140,7 +149,7 @@ def test_the_decorator_marks_functions_and_static_methods() -> None:
     assert trigger_of(handle) is None
 
 
-@pytest.mark.parametrize(("given", "says"), [((), "given nothing"), ((3,), "given 3"), ((handle,), "given <function")])
+@pytest.mark.parametrize(("given", "says"), [((), "given nothing"), ((3,), "given 3"), (("Ping",), "given 'Ping'")])
 def test_a_bare_decorator_is_refused(given: Any, says: str) -> None:
     """`@action` without event classes says how to write it."""
     with pytest.raises(DefinitionError, match=f"@action needs event classes, as in .*{says}"):
@@ -151,3 +160,33 @@ def test_two_decorators_are_refused() -> None:
     """A second decorator would hide the first one, so it is refused with the way to say it in one."""
     with pytest.raises(DefinitionError, match=r"has two @action decorators; give all event classes to one"):
         action(InputEvent)(action(Ping)(lambda event, ctx: None))
+
+
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        (lambda: action(handle), r"@action on handle has no parentheses; name the events .*: @action\(InputEvent\)"),
+        (lambda: action([Ping]), r"@action was given \[.*Ping.*\]; give the classes one by one, as in @action\(A, B\)"),
+        (lambda: action(int)(fresh()), "action '.*fresh.*' listens to <class 'int'>"),
+        (lambda: action(OutputEvent)(fresh()), "action '.*fresh.*' listens to OutputEvent, which leaves the operator"),
+        (lambda: action(Ping, where="event.x > 3")(fresh()), "the condition of action '.*fresh.*' is 'event.x > 3'"),
+        (lambda: action(Ping, config=[1])(fresh()), r"the config of action '.*fresh.*' is \[1\]; give a mapping"),
+        (lambda: action(Ping, config={"a": object()})(fresh()), "the config of action '.*fresh.*' holds what JSON"),
+        (lambda: action(Ping)(None), "@action marks functions and methods, and None is of type NoneType; put it on"),
+        (
+            lambda: action(Ping)(property(handle)),
+            "is of type property; put it on a function, or give this to add_action",
+        ),
+        (lambda: action(Ping)(Handler), "and Handler is of type type; put it on a function"),
+        (lambda: action(Ping)(len), "len is built in and cannot be marked; give it to add_action"),
+    ],
+)
+def test_a_wrong_decorator_is_refused_where_it_stands(use: Any, says: str) -> None:
+    """Not when the agent is compiled, so that the traceback leads to the line [R2]."""
+    with pytest.raises(DefinitionError, match=says):
+        use()
+
+
+def fresh() -> Any:
+    """Return a function that has no mark yet."""
+    return lambda event, ctx: None

@@ -114,6 +114,32 @@ def test_names_are_texts(name: Any) -> None:
         agent.add_action(name, Ping, handle)
     with pytest.raises(DefinitionError, match="the name of a resource is"):
         agent.add_resource(name, ResourceType.OBJECT, 1)
+    with pytest.raises(DefinitionError, match="the name of an agent is|needs a name"):
+        Agent(name)
+
+
+def test_arguments_in_another_order_are_told() -> None:
+    """A type in the place of the name is a text for Python, and would be one [R2]."""
+    with pytest.raises(
+        DefinitionError, match=r"is ResourceType.AGENT; the order is add_resource\(name, type, resource\)"
+    ):
+        Base().add_resource(ResourceType.AGENT, "x", 1)
+
+
+@pytest.mark.parametrize("events", ["Ping", ["Ping"], None, {Ping}])
+def test_events_are_classes_or_a_list_of_them(events: Any) -> None:
+    """A text is not taken for a list of letters [R2]."""
+    with pytest.raises(
+        DefinitionError, match=r"action 'x' listens to ('Ping'|None|\{.*\}), which is not a subclass of Event"
+    ):
+        Base().add_action("x", events, handle)
+
+
+def test_a_config_is_given_by_its_entries() -> None:
+    """What the decorator takes as `config=` would be an entry of that name here [R2]."""
+    with pytest.raises(DefinitionError, match="action 'x' is given config={'a': 1}; add_action takes the entries as"):
+        Base().add_action("x", Ping, handle, config={"a": 1})
+    assert Base().add_action("x", Ping, handle, config=1, more=2).actions[-1].config == {"config": 1, "more": 2}
 
 
 def test_resource_names_are_unique_within_a_type() -> None:
