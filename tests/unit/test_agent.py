@@ -114,7 +114,7 @@ def test_names_are_texts(name: Any) -> None:
         agent.add_action(name, Ping, handle)
     with pytest.raises(DefinitionError, match="the name of a resource is"):
         agent.add_resource(name, ResourceType.OBJECT, 1)
-    with pytest.raises(DefinitionError, match="the name of an agent is|needs a name"):
+    with pytest.raises(DefinitionError, match=r"the name of an agent is|needs a name"):
         Agent(name)
 
 
@@ -137,7 +137,7 @@ def test_events_are_classes_or_a_list_of_them(events: Any) -> None:
 
 def test_a_config_is_given_by_its_entries() -> None:
     """What the decorator takes as `config=` would be an entry of that name here [R2]."""
-    with pytest.raises(DefinitionError, match="action 'x' is given config={'a': 1}; add_action takes the entries as"):
+    with pytest.raises(DefinitionError, match=r"action 'x' is given config={'a': 1}; add_action takes the entries as"):
         Base().add_action("x", Ping, handle, config={"a": 1})
     assert Base().add_action("x", Ping, handle, config=1, more=2).actions[-1].config == {"config": 1, "more": 2}
 

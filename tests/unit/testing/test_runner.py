@@ -286,10 +286,14 @@ def test_resources_are_open_while_a_run_lasts() -> None:
     assert log == ["open", "use", "close", "open", "use", "close"]
 
 
-def test_options_are_checked() -> None:
-    """A wrong option is refused as it is in a job [E8.1]."""
+def test_only_an_agent_runs() -> None:
+    """Something else is named [R2]."""
     with pytest.raises(DefinitionError, match="an agent is an instance of Agent, not 'x'"):
         LocalRunner("x")  # type: ignore[arg-type]  # what an author may pass
+
+
+def test_options_are_checked() -> None:
+    """A wrong option is refused as it is in a job [E8.1]."""
     with pytest.raises(DefinitionError, match="on-action-error"):
         LocalRunner(Counter(), options={"on-action-eror": "dead-letter"})
 
