@@ -42,6 +42,7 @@ from flink_agents_subagent.resources import Resource, ResourceDescriptor, Resour
 from flink_agents_subagent.subagents import (
     BaseAsyncSubagentSetup,
     BaseDeferredSubagentSetup,
+    JavaSubagent,
     RunState,
     RunStatus,
     SubagentFuture,
@@ -74,6 +75,7 @@ __all__ = [
     "EngineError",
     "Event",
     "InputEvent",
+    "JavaSubagent",
     "MemoryObject",
     "NotExpressibleError",
     "Outcome",

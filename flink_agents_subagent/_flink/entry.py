@@ -21,6 +21,7 @@ from flink_agents_subagent._flink.process import set_up_process
 from flink_agents_subagent._flink.selector import load_selector
 
 __all__ = [
+    "answer_calls",
     "close",
     "close_key",
     "drain",
@@ -38,7 +39,7 @@ __all__ = [
     "stop_loop",
 ]
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 FAILED = "failed"
 """What a function returns when it has reported an exception."""
 
@@ -121,6 +122,12 @@ def process(instance: str, ticket: int, key: bytes, value: bytes, timestamp: int
 def drain(instance: str, seqs: bytes, now: int) -> None:
     """Take acknowledgements, completions and due deadlines."""
     _hosts[instance].drain(seqs, now)
+
+
+@_entry_point
+def answer_calls(instance: str, packed: bytes) -> None:
+    """Take what Java sub-agents have answered."""
+    _hosts[instance].java_subagents.answer(packed)
 
 
 @_entry_point

@@ -27,11 +27,13 @@ from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.calls import Calls
 from flink_agents_subagent._flink.crash_points import calls_with_crash
 from flink_agents_subagent._flink.formats import decoder, encoder
+from flink_agents_subagent._flink.java_subagents import JavaSubagents
 from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore, pack_entries
 from flink_agents_subagent._flink.metrics import Metrics
 from flink_agents_subagent._flink.operator_settings import OperatorSettings
 from flink_agents_subagent._flink.port import NO_TIMESTAMP, JavaHost
 from flink_agents_subagent._plan import ResourceLifecycle, load_plan
+from flink_agents_subagent.subagents.java import JavaSubagent
 
 __all__ = ["OperatorHost"]
 
@@ -51,6 +53,10 @@ class OperatorHost:
         told.check_shipped_modules()
         agent = load_plan(plan)
         self.calls = calls_with_crash(java, background, told.crash_at) if told.crash_at else Calls(java, background)
+        self.java_subagents = JavaSubagents(java, background)
+        for resource in agent.resources.values():
+            if isinstance(resource, JavaSubagent):
+                resource.attach(self.java_subagents)
         self._java = java
         self._background = background
         self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)

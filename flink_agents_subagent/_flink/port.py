@@ -13,7 +13,7 @@ NO_TIMESTAMP = -(1 << 63)
 class JavaHost(Protocol):
     """One operator instance's Java side.
 
-    Thread: the task thread, except `wake` and `fail`. A method that fails raises `RuntimeError`; the Java side keeps the
+    Thread: the task thread, except where a method says otherwise. A method that fails raises `RuntimeError`; the Java side keeps the
     original and throws it when the entry point has returned.
     """
 
@@ -52,6 +52,18 @@ class JavaHost(Protocol):
 
     def startCall(self, call: int) -> None:  # noqa: N802 - a Java name
         """Run a blocking call on a pool thread."""
+
+    def openSubagent(self, subagent: int, description: bytes) -> bytes:  # noqa: N802 - a Java name
+        """Load, make and open a Java sub-agent; return its mode, or why it cannot be opened."""
+
+    def callSubagent(self, call: int, subagent: int, request: bytes) -> None:  # noqa: N802 - a Java name
+        """Start a call of a Java sub-agent; a Java-made thread."""
+
+    def cancelSubagentCall(self, call: int) -> None:  # noqa: N802 - a Java name
+        """Keep a call of a Java sub-agent from starting, or interrupt it; a Java-made thread."""
+
+    def closeSubagent(self, subagent: int) -> None:  # noqa: N802 - a Java name
+        """Close a Java sub-agent."""
 
     def wake(self) -> None:
         """Ask for a drain; any thread."""

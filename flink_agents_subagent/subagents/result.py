@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from flink_agents_subagent.errors import NotExpressibleError, SubagentError
+from flink_agents_subagent.errors import DurableCallError, NotExpressibleError, SubagentError
 
 __all__ = ["MAX_ERROR_BYTES", "FailureReason", "SubagentResult"]
 
@@ -41,8 +41,7 @@ class SubagentResult:
     @classmethod
     def error(cls, error: str | BaseException, reason: FailureReason = "error") -> SubagentResult:
         """Make a failed result from a text or an exception; long texts are cut to 4 KiB."""
-        text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-        return cls(is_success=False, error_message=_capped(text), reason=reason)
+        return cls(is_success=False, error_message=_capped(_text_of(error)), reason=reason)
 
     def get_result(self, result_type: type[T] | Any = None) -> T | Any:
         """Return the value, as `result_type` when one is given.
@@ -71,6 +70,16 @@ def _narrowed(value: Any, result_type: Any) -> Any:
         path = "result" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
         name = getattr(result_type, "__qualname__", str(result_type))
         raise NotExpressibleError(f"the sub-agent's result is no {name}: {path}: {first['msg']}", path) from error
+
+
+def _text_of(error: str | BaseException) -> str:
+    if isinstance(error, str):
+        return error
+    name, message = type(error).__name__, str(error)
+    if isinstance(error, DurableCallError):
+        # Stands for an exception of another process or language, whose own class it names.
+        name, message = error.type_name, error.message
+    return f"{name}: {message}" if message else name
 
 
 def _capped(text: str) -> str:

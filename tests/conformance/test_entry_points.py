@@ -13,4 +13,4 @@ def test_the_functions_that_java_calls_are_pinned() -> None:
     pinned = {case.values[0]["function"]: case.values[1]["arity"] for case in vectors("entry-points")}
 
     assert pinned == {name: len(inspect.signature(getattr(entry, name)).parameters) for name in entry.__all__}
-    assert entry.handshake() == ";".join(["1", *(f"{name}/{arity}" for name, arity in sorted(pinned.items()))])
+    assert entry.handshake() == ";".join(["2", *(f"{name}/{arity}" for name, arity in sorted(pinned.items()))])

@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +134,19 @@ class Job:
         self.id = client.getJobID()
 
     @classmethod
-    def run(cls, cluster: MiniCluster, folder: Folder, agent: Agent, parallelism: int = 1, **options: str) -> Job:
-        """Submit an agent behind a folder that is watched."""
+    def run(
+        cls,
+        cluster: MiniCluster,
+        folder: Folder,
+        agent: Agent,
+        parallelism: int = 1,
+        jars: Sequence[Path] = (),
+        **options: str,
+    ) -> Job:
+        """Submit an agent behind a folder that is watched, with further jars."""
         flink = cluster.environment(parallelism, **options)
+        if jars:
+            flink.add_jars(*(jar.as_uri() for jar in jars))
         source = FileSource.for_record_stream_format(
             StreamFormat.text_line_format(), (folder.path / "inputs").as_uri()
         ).monitor_continuously(Duration.of_millis(20))

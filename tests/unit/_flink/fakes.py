@@ -29,6 +29,12 @@ class FakeJava(JavaHost):
         self.written: list[tuple[bytes, bytes]] = []
         self.entries: dict[bytes, bytes | None] = {}
         self.failures: list[dict[str, Any]] = []
+        self.mode: dict[str, Any] = {"mode": "deferred", "reconciles": False}
+        self.opened: dict[int, dict[str, Any]] = {}
+        self.called: list[tuple[int, int, dict[str, Any]]] = []
+        self.cancelled: list[int] = []
+        self.closed: list[int] = []
+        self.is_called = threading.Semaphore(0)
         self.wakes = 0
         self.woken = threading.Semaphore(0)
         self.commit_error: Exception | None = None
@@ -81,6 +87,25 @@ class FakeJava(JavaHost):
     def startCall(self, call: int) -> None:  # noqa: N802 - a Java name
         """Remember."""
         self.started.append(call)
+
+    def openSubagent(self, subagent: int, description: bytes) -> bytes:  # noqa: N802 - a Java name
+        """Remember, and answer as told."""
+        self.opened[subagent] = json.loads(description)
+        return json.dumps(self.mode).encode()
+
+    def callSubagent(self, call: int, subagent: int, request: bytes) -> None:  # noqa: N802 - a Java name
+        """Remember."""
+        self.called.append((call, subagent, json.loads(request)))
+        self.is_called.release()
+
+    def cancelSubagentCall(self, call: int) -> None:  # noqa: N802 - a Java name
+        """Remember."""
+        self.cancelled.append(call)
+        self.is_called.release()
+
+    def closeSubagent(self, subagent: int) -> None:  # noqa: N802 - a Java name
+        """Remember."""
+        self.closed.append(subagent)
 
     def wake(self) -> None:
         """Count."""

@@ -170,6 +170,7 @@ final class AgentOperator extends AbstractStreamOperator<Object>
                 settings,
                 mailbox,
                 getProcessingTimeService(),
+                getUserCodeClassloader(),
                 new Downstream(),
                 new Outputs(TEXT_FORMATS.contains(settings.text("output-format"))),
                 memory,

@@ -25,6 +25,7 @@ import io.github.flinkagents.subagent.store.StoreOpening;
 import io.github.flinkagents.subagent.store.StorePosition;
 import io.github.flinkagents.subagent.store.StoreSettings;
 import io.github.flinkagents.subagent.store.StoreTail;
+import io.github.flinkagents.subagent.subagents.JavaSubagents;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.operators.ProcessingTimeService;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,7 @@ final class AgentTask implements AutoCloseable {
     private final ActionStateStore store;
     private final JournalAppender journal;
     private final RetainedCheckpoints retained;
+    private final JavaSubagents subagents;
     private @Nullable PythonHost python;
     private String storeId = "";
     private boolean isStarted;
@@ -62,6 +64,12 @@ final class AgentTask implements AutoCloseable {
         wakeUp = new WakeUp(parts.mailbox, this::drain);
         timer = new DeadlineTimer(parts.timeService, this::drain);
         held = new HeldInputs(parts.downstream);
+        subagents = new JavaSubagents(
+                Math.toIntExact(parts.settings.numberOption("call-threads")),
+                Math.toIntExact(parts.settings.numberOption("max-abandoned-calls")),
+                parts.userClasses,
+                wakeUp::wake,
+                this::fail);
         journal = new JournalAppender(store, failure, wakeUp::wake);
         retained = new RetainedCheckpoints(storeSettings.retainedCheckpoints(), parts.restored.positions());
     }
@@ -156,6 +164,8 @@ final class AgentTask implements AutoCloseable {
     public void close() {
         wakeUp.close();
         timer.close();
+        // Before the sub-agents themselves are closed, which the Python side asks for.
+        stopSubagentCalls();
         if (python != null) {
             python.callQuietly(EntryPoint.CLOSE, instance);
             python.close();
@@ -166,7 +176,24 @@ final class AgentTask implements AutoCloseable {
     private void drain() throws Exception {
         ensureStarted();
         failure.rethrow();
+        byte[] answers = subagents.takeAnswers();
+        if (answers.length > 0) {
+            enter(EntryPoint.ANSWER_CALLS, instance, answers);
+        }
         enter(EntryPoint.DRAIN, instance, journal.takeAcknowledged(), now());
+    }
+
+    private void fail(Throwable error) {
+        failure.set(error);
+        wakeUp.wake();
+    }
+
+    private void stopSubagentCalls() {
+        try {
+            subagents.stopCalls();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void ensureStarted() throws Exception {
@@ -196,6 +223,7 @@ final class AgentTask implements AutoCloseable {
                         parts.memory,
                         held,
                         opened::startCall,
+                        subagents,
                         parts.runs,
                         parts.metrics,
                         wakeUp),
@@ -212,6 +240,7 @@ final class AgentTask implements AutoCloseable {
             Settings settings,
             MailboxExecutor mailbox,
             ProcessingTimeService timeService,
+            ClassLoader userClasses,
             HeldInputs.Downstream downstream,
             EngineHost.Outputs outputs,
             KeyedMemory memory,

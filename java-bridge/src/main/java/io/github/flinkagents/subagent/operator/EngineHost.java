@@ -18,6 +18,7 @@ import io.github.flinkagents.subagent.protocol.OnAnyThread;
 import io.github.flinkagents.subagent.protocol.OnMailboxThread;
 import io.github.flinkagents.subagent.python.TaskFailure;
 import io.github.flinkagents.subagent.store.JournalRecord;
+import io.github.flinkagents.subagent.subagents.JavaSubagents;
 import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.Callable;
@@ -113,6 +114,28 @@ public final class EngineHost {
         perform(() -> effects.calls().start(call));
     }
 
+    /** Loads, makes and opens a Java sub-agent; returns its mode, or why it cannot be opened (decision 0008). */
+    public byte[] openSubagent(long subagent, byte[] description) throws Exception {
+        return answer(() -> effects.subagents().open(subagent, description));
+    }
+
+    /** Starts a call of a Java sub-agent. */
+    @OnAnyThread
+    public void callSubagent(long call, long subagent, byte[] request) {
+        effects.subagents().call(call, subagent, request);
+    }
+
+    /** Keeps a call of a Java sub-agent from starting, or interrupts it. */
+    @OnAnyThread
+    public void cancelSubagentCall(long call) {
+        effects.subagents().cancel(call);
+    }
+
+    /** Closes a Java sub-agent. */
+    public void closeSubagent(long subagent) throws Exception {
+        perform(() -> effects.subagents().close(subagent));
+    }
+
     /** Writes or, with null, clears the checkpoint entry of a key. */
     public void snapshotEntry(byte[] key, byte @Nullable [] entry) throws Exception {
         perform(() -> effects.runs().write(key, entry));
@@ -201,6 +224,7 @@ public final class EngineHost {
             KeyedMemory memory,
             HeldInputs held,
             Calls calls,
+            JavaSubagents subagents,
             CheckpointedRuns runs,
             OperatorMetrics metrics,
             WakeUp wakeUp) {}

@@ -36,6 +36,8 @@ public enum EntryPoint {
     PROCESS("process", 6),
     /** Hands over acknowledgements, takes completions, fires due deadlines. */
     DRAIN("drain", 3),
+    /** Hands over what Java sub-agents have answered. */
+    ANSWER_CALLS("answer_calls", 2),
     /** Writes the entries of changed keys. */
     SNAPSHOT("snapshot", 2),
     /** Runs one blocking call; on a worker thread. */
@@ -54,7 +56,7 @@ public enum EntryPoint {
     CLOSE_KEY("close_key", 1);
 
     static final String MODULE = "flink_agents_subagent._flink.entry";
-    static final int PROTOCOL_VERSION = 1;
+    static final int PROTOCOL_VERSION = 2;
 
     private final String function;
     private final String callName;

@@ -47,6 +47,10 @@ class PackageRulesTest {
             .definedBy("..subagent.store..")
             .layer("python")
             .definedBy("..subagent.python..")
+            .layer("subagents")
+            .definedBy("..subagent.subagents..")
+            .layer("api")
+            .definedBy("..subagent.api..")
             .layer("protocol")
             .definedBy("..subagent.protocol..")
             .whereLayer("operator")
@@ -55,8 +59,41 @@ class PackageRulesTest {
             .mayOnlyBeAccessedByLayers("operator")
             .whereLayer("python")
             .mayOnlyBeAccessedByLayers("operator")
+            .whereLayer("subagents")
+            .mayOnlyBeAccessedByLayers("operator")
+            .whereLayer("api")
+            .mayOnlyBeAccessedByLayers("subagents")
             .whereLayer("protocol")
-            .mayOnlyBeAccessedByLayers("operator", "store", "python");
+            .mayOnlyBeAccessedByLayers("operator", "store", "python", "subagents");
+
+    /** What sub-agents are written against needs the Java platform alone: no Flink, no Python, none of our own inside [B1]. */
+    @ArchTest
+    private final ArchRule api = classes()
+            .that()
+            .resideInAPackage("..subagent.api..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("java..", "..subagent.api..");
+
+    /** Java sub-agents are run without Flink's runtime, and shown to the operator by one class. */
+    @ArchTest
+    private final ArchRule subagentsWithoutRuntime = noClasses()
+            .that()
+            .resideInAPackage("..subagent.subagents..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.apache.flink.streaming..", "org.apache.flink.runtime..", "org.apache.flink.api..");
+
+    @ArchTest
+    private final ArchRule subagentsParts = classes()
+            .that()
+            .resideInAPackage("..subagent.subagents..")
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .arePublic()
+            .should()
+            .haveSimpleName("JavaSubagents");
 
     /** Only one package embeds Python. */
     @ArchTest

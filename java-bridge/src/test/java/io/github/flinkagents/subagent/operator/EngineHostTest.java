@@ -69,7 +69,7 @@ class EngineHostTest {
             }
         };
         EngineHost.Effects effects =
-                new EngineHost.Effects(outputs, null, () -> 0L, null, null, null, call -> {}, null, null, null);
+                new EngineHost.Effects(outputs, null, () -> 0L, null, null, null, call -> {}, null, null, null, null);
         return new EngineHost(failure, effects, 8);
     }
 }
