@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -107,6 +108,12 @@ class Agent:
             )
         self._added_actions[action.name] = action
         return self
+
+    def _with_resources(self, resources: Mapping[tuple[str, ResourceType], Any]) -> Agent:
+        """Return a copy that has these resources in the place of its own."""
+        clone = copy.copy(self)
+        clone.__dict__[_DECLARED] = (dict(self._added_actions), dict(resources))
+        return clone
 
     # Kept lazily, so that a subclass need not call `Agent.__init__`.
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flink_agents_subagent._plan.compiled import CompiledAction, CompiledAgent, Route
-from flink_agents_subagent._plan.definition import AgentDefinition, ResourceDefinition
+from flink_agents_subagent._plan.definition import AgentDefinition, ResourceDefinition, check_models
 from flink_agents_subagent._plan.reference import resolve_reference
 from flink_agents_subagent.actions import ActionDefinition
 from flink_agents_subagent.errors import DefinitionError
@@ -28,11 +28,14 @@ def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any
     for action in definition.actions:
         for event in dict.fromkeys(action.events):
             routes.setdefault(event, []).append(Route(actions[action.name], action.where))
+    resources = {(resource.name, resource.type): _build(resource) for resource in definition.resources}
+    # Again, because what a described model offers, and what a class in text is, shows only now.
+    check_models(resources)
     return CompiledAgent(
         name=definition.name,
         routes={event: tuple(several) for event, several in routes.items()},
         actions=actions,
-        resources={(resource.name, resource.type): _build(resource) for resource in definition.resources},
+        resources=resources,
         types=types,
     )
 

@@ -11,6 +11,7 @@ from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import InputEvent
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents.offer import check_offered, offered_by
 from flink_agents_subagent.subagents.setup import SubagentSetup, check_description
 
 __all__ = ["AgentDefinition", "ResourceDefinition", "check_subagent", "define"]
@@ -64,6 +65,7 @@ def define(agent: Agent, shared: Mapping[tuple[str, ResourceType], Any] | None =
 
 
 def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
+    check_models({(resource.name, resource.type): resource.resource for resource in resources})
     seen: dict[int, ResourceDefinition] = {}
     for resource in resources:
         if resource.type is ResourceType.AGENT:
@@ -74,6 +76,18 @@ def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
                 raise DefinitionError(
                     f"{other} and {resource} are one instance; give each its own, because its name is part of what it does"
                 )
+
+
+def check_models(resources: Mapping[tuple[str, ResourceType], Any]) -> None:
+    """Refuse chat models that offer what no model can call (B6).
+
+    Raises:
+        DefinitionError: Names the model, the sub-agent and the remedy.
+    """
+    subagents = {name: resource for (name, kind), resource in resources.items() if kind is ResourceType.AGENT}
+    for (name, kind), resource in resources.items():
+        if kind is ResourceType.CHAT_MODEL:
+            check_offered(name, offered_by(resource), subagents)
 
 
 def check_subagent(definition: ResourceDefinition) -> None:

@@ -5,28 +5,29 @@ Owns the meaning of what crosses; must not know how it crosses, which a host's `
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from typing_extensions import Unpack
 
 from flink_agents_subagent.context import RunnerContext
 from flink_agents_subagent.errors import BridgeError, DefinitionError, DurableCallError
-from flink_agents_subagent.subagents.asynchronous import BaseAsyncSubagentSetup
-from flink_agents_subagent.subagents.deferred import BaseDeferredSubagentSetup
+from flink_agents_subagent.subagents.asynchronous import AsyncSubagentArguments, BaseAsyncSubagentSetup
+from flink_agents_subagent.subagents.deferred import BaseDeferredSubagentSetup, DeferredSubagentArguments
 from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.normalization import normalize
 from flink_agents_subagent.subagents.request import SubagentRequest
 from flink_agents_subagent.subagents.result import SubagentResult
-from flink_agents_subagent.subagents.setup import SubagentSetup
+from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup
 from flink_agents_subagent.subagents.status import RunState, RunStatus
 
 __all__ = ["JavaAnswer", "JavaMode", "JavaPort", "JavaSubagent"]
 
-JavaAnswer = Mapping[str, Any]
+JavaAnswer: TypeAlias = Mapping[str, Any]
 """One of `result`, `status`, `run`, `done`, `raised` (decision 0008)."""
 
-_DESCRIBING = ("description", "input_schema", "input_type", "result_type")
+_DESCRIBING = SubagentArguments.__optional_keys__
 
 
 class JavaMode(NamedTuple):
@@ -60,32 +61,32 @@ class JavaSubagent(SubagentSetup):
     Thread: the Java code runs on threads of its own and never holds the GIL; its `open` and `close` on the task thread.
     """
 
-    def __init__(self, class_name: str, *, args: Mapping[str, Any] | None = None, **arguments: Any) -> None:
+    def __init__(
+        self, class_name: str, *, args: Mapping[str, Any] | None = None, **arguments: Unpack[AsyncSubagentArguments]
+    ) -> None:
         """Describe the sub-agent.
 
         Args:
             class_name: Full name of the Java class, `com.acme.Pricer`.
             args: What its `open` is given: what JSON can express.
-            arguments: Those of `SubagentSetup`, `BaseDeferredSubagentSetup` and `BaseAsyncSubagentSetup`, as far as the class has
-                that mode.
+            arguments: The attributes of `BaseAsyncSubagentSetup`; for a deferred class those of `BaseDeferredSubagentSetup`.
 
         Raises:
-            DefinitionError: An argument that neither mode has, a blank class name, or args that JSON cannot express.
+            DefinitionError: A blank class name, or a value that cannot work.
+            NotExpressibleError: JSON cannot express the args; carries the path.
+            TypeError: There is no such argument.
         """
-        describing = {name: arguments.pop(name) for name in _DESCRIBING if name in arguments}
-        super().__init__(**describing)
         if not isinstance(class_name, str) or not class_name.strip():  # type: ignore[redundant-expr]  # what authors pass
             raise DefinitionError(
                 f"a JavaSubagent has the class {class_name!r}; give its full name, as in 'com.acme.Pricer'"
             )
-        unknown = sorted(
-            set(arguments) - _arguments_of(BaseDeferredSubagentSetup) - _arguments_of(BaseAsyncSubagentSetup)
-        )
-        if unknown:
-            raise DefinitionError(f"JavaSubagent({class_name!r}) has no argument {', '.join(unknown)}")
         self.class_name = class_name
         self._args: dict[str, Any] = normalize({} if args is None else args, "args")
-        self._arguments = arguments
+        self._arguments: Mapping[str, Any] = {**arguments}
+        # Whatever the mode will be, a value that cannot work is an error here and not only in a TaskManager.
+        _Asynchronous(None, self._arguments)
+        described = {name: value for name, value in self._arguments.items() if name in _DESCRIBING}
+        self._take_arguments(described, SubagentArguments)
         self._port: JavaPort | None = None
         self._opened: SubagentSetup | None = None
 
@@ -128,13 +129,14 @@ class JavaSubagent(SubagentSetup):
         return self._opened.submit(ctx, normalize(prompt, "prompt"), session_id, timeout, call_id=call_id)
 
     def _make(self, target: _Target, mode: JavaMode) -> SubagentSetup:
-        base = BaseAsyncSubagentSetup if mode.is_async else BaseDeferredSubagentSetup
-        strange = sorted(set(self._arguments) - _arguments_of(base))
-        if strange:
-            kind = "an AsyncSubagent" if mode.is_async else "a DeferredSubagent"
-            raise DefinitionError(f"{self.class_name} is {kind}, which has no {', '.join(strange)}; leave it out")
         if mode.is_async:
             return _Asynchronous(target, self._arguments)
+        strange = sorted(self._arguments.keys() - DeferredSubagentArguments.__optional_keys__)
+        if strange:
+            raise DefinitionError(
+                f"the class {self.class_name} of sub-agent {self.name!r} is a DeferredSubagent, which has no "
+                f"{', '.join(strange)}; leave it out"
+            )
         return (_Reconciling if mode.reconciles else _Deferred)(target, self._arguments)
 
 
@@ -173,6 +175,9 @@ class _Target(NamedTuple):
 class _Deferred(BaseDeferredSubagentSetup):
     """A `DeferredSubagent`."""
 
+    # What an author has written, for messages.
+    __qualname__ = "JavaSubagent"
+
     def __init__(self, target: _Target, arguments: Mapping[str, Any]) -> None:
         super().__init__(**arguments)
         self._target = target
@@ -184,6 +189,8 @@ class _Deferred(BaseDeferredSubagentSetup):
 class _Reconciling(_Deferred):
     """A `ReconcilingSubagent`."""
 
+    __qualname__ = "JavaSubagent"
+
     async def reconcile(self, request: SubagentRequest) -> SubagentResult | None:
         answer = await self._target.perform("reconcile", request)
         return None if "done" in answer else _result(answer)
@@ -192,15 +199,19 @@ class _Reconciling(_Deferred):
 class _Asynchronous(BaseAsyncSubagentSetup):
     """An `AsyncSubagent`."""
 
-    def __init__(self, target: _Target, arguments: Mapping[str, Any]) -> None:
+    __qualname__ = "JavaSubagent"
+
+    def __init__(self, target: _Target | None, arguments: Mapping[str, Any]) -> None:
+        """Make it; without a target only to check the arguments."""
         super().__init__(**arguments)
-        self._target = target
+        if target is not None:
+            self._target = target
 
     async def call_submit_request(self, request: SubagentRequest) -> Any:
         answer = await self._target.perform("submit", request)
         return _result(answer) if "result" in answer else answer["run"]
 
-    async def call_query_status(self, request: SubagentRequest) -> RunStatus:  # type: ignore[override]  # all of them async
+    async def call_query_status(self, request: SubagentRequest) -> RunStatus:
         return _status(await self._target.inquire("status", request))
 
     async def call_fetch_result(self, request: SubagentRequest) -> SubagentResult:
@@ -209,7 +220,7 @@ class _Asynchronous(BaseAsyncSubagentSetup):
     async def call_cancel_request(self, request: SubagentRequest) -> None:
         await self._target.perform("cancel", request)
 
-    async def reconcile_submit_request(self, request: SubagentRequest) -> RunStatus:  # type: ignore[override]
+    async def reconcile_submit_request(self, request: SubagentRequest) -> RunStatus:
         return _status(await self._target.inquire("reconcile", request))
 
 
@@ -227,10 +238,3 @@ def _status(answer: JavaAnswer) -> RunStatus:
         retry_after=None if hint is None else timedelta(milliseconds=hint),
         run=told["run"],
     )
-
-
-@functools.cache
-def _arguments_of(base: type[SubagentSetup]) -> frozenset[str]:
-    """Return the arguments of a base's constructor that do not describe: its public annotated attributes."""
-    names = {name for cls in base.__mro__ for name in vars(cls).get("__annotations__", {})}
-    return frozenset(name for name in names if name.islower() and not name.startswith("_")) - {*_DESCRIBING}

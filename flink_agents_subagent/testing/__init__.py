@@ -6,6 +6,7 @@ from flink_agents_subagent.testing.report import SimulationReport
 from flink_agents_subagent.testing.result import LocalCall, LocalOutput, LocalResult
 from flink_agents_subagent.testing.runner import LocalRunner
 from flink_agents_subagent.testing.simulator import simulate_crashes
+from flink_agents_subagent.testing.stand_in import with_stand_ins
 
 __all__ = [
     "Fault",
@@ -18,4 +19,5 @@ __all__ = [
     "RunRequest",
     "SimulationReport",
     "simulate_crashes",
+    "with_stand_ins",
 ]

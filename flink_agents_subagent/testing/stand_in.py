@@ -64,7 +64,7 @@ def with_stand_ins(agent: Agent, stand_ins: Mapping[str, SubagentSetup]) -> Agen
             )
         java[name].attach(_StandIn(stand_in))
         resources[name, ResourceType.AGENT] = java[name]
-    return agent.with_resources(resources)
+    return agent._with_resources(resources)
 
 
 def _is_java(resource: Any) -> bool:

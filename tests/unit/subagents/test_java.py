@@ -134,8 +134,10 @@ def test_arguments_are_checked_when_they_are_given() -> None:
         JavaSubagent(" ")
     with pytest.raises(NotExpressibleError, match=r"^args\.a is NaN"):
         JavaSubagent("com.acme.Pricer", args={"a": float("nan")})
-    with pytest.raises(DefinitionError, match="has no argument tiemout"):
-        JavaSubagent("com.acme.Pricer", tiemout=3)
+    with pytest.raises(TypeError, match=r"^JavaSubagent takes no argument 'tiemout'"):
+        JavaSubagent("com.acme.Pricer", tiemout=3)  # type: ignore[call-arg]  # the mistake
+    with pytest.raises(DefinitionError, match="max_concurrency of JavaSubagent is 0"):
+        JavaSubagent("com.acme.Pricer", max_concurrency=0)
     with pytest.raises(DefinitionError, match="not blank"):
         JavaSubagent("com.acme.Pricer", description=" ")
     with pytest.raises(DefinitionError, match=r"is a DeferredSubagent, which has no status_poll_interval"):
@@ -147,7 +149,9 @@ def test_without_java_the_remedy_is_named() -> None:
     setup = JavaSubagent("com.acme.Pricer")
     setup.bind_name("pricer")
 
-    with pytest.raises(DefinitionError, match=r"com\.acme\.Pricer.* no Java here.*with_stand_ins\(agent, \{'pricer': \.\.\.\}\)"):
+    with pytest.raises(
+        DefinitionError, match=r"com\.acme\.Pricer.* no Java here.*with_stand_ins\(agent, \{'pricer': \.\.\.\}\)"
+    ):
         setup.open()
     setup.close()
 
