@@ -34,6 +34,7 @@ final class Normalization {
     static final int MAX_DEPTH = 64;
     static final int MAX_INTEGER_BITS = 4096;
 
+    private static final Set<Class<?>> INTEGERS = Set.of(Long.class, Integer.class, Short.class, Byte.class);
     private static final Pattern PLAIN_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
 
     private final Set<Object> open = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -51,7 +52,7 @@ final class Normalization {
     }
 
     private @Nullable Object visit(@Nullable Object value, Place place) throws NotExpressibleException {
-        if (value instanceof Map<?, ?> || value instanceof List<?> || isArray(value)) {
+        if (isContainer(value)) {
             return container(value, place);
         }
         if (value instanceof Number number) {
@@ -110,17 +111,21 @@ final class Normalization {
             }
             return number;
         }
-        if (number instanceof BigInteger large && large.abs().bitLength() > MAX_INTEGER_BITS) {
-            throw new NotExpressibleException(place + " is a whole number of more than " + MAX_INTEGER_BITS + " bits");
+        if (number instanceof BigInteger large) {
+            if (large.abs().bitLength() > MAX_INTEGER_BITS) {
+                throw new NotExpressibleException(
+                        place + " is a whole number of more than " + MAX_INTEGER_BITS + " bits");
+            }
+            return number;
         }
-        if (number instanceof BigInteger
-                || number instanceof Long
-                || number instanceof Integer
-                || number instanceof Short
-                || number instanceof Byte) {
+        if (INTEGERS.contains(number.getClass())) {
             return number;
         }
         throw foreign(number, place);
+    }
+
+    private static boolean isContainer(@Nullable Object value) {
+        return value instanceof Map<?, ?> || value instanceof List<?> || isArray(value);
     }
 
     private static boolean isArray(@Nullable Object value) {

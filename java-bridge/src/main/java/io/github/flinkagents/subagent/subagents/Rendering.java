@@ -47,7 +47,7 @@ final class Rendering {
      */
     static @Nullable Object render(@Nullable Object value, boolean isTyped, String root)
             throws NotExpressibleException {
-        if (value == null || (!isTyped && !isRecordOrBean(value))) {
+        if (value == null || !isTyped && !isRecordOrBean(value)) {
             return value;
         }
         try {

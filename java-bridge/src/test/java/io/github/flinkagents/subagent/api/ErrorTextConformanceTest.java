@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** The text of errors, as the shared vectors say. */
 class ErrorTextConformanceTest {
     static Stream<Vectors.Case> texts() throws IOException {
         return Vectors.of("error-texts");

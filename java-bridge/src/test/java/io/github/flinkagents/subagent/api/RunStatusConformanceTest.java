@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** The states of runs, as the shared vectors say. */
 class RunStatusConformanceTest {
     static Stream<Vectors.Case> states() throws IOException {
         return Vectors.of("run-status");

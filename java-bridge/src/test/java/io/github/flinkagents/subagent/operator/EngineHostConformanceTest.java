@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** The methods of the host, as the shared vectors say. */
 class EngineHostConformanceTest {
     /** The methods that Python calls have their pinned names and arities, and there are no others [P6]. */
     @Test

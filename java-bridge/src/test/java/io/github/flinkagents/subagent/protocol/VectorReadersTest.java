@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** No vector that is for Java stays unread. */
 class VectorReadersTest {
     private static final Path READERS = Path.of("..", "tests", "vectors", "readers.json");
     private static final Pattern READ = Pattern.compile("Vectors\\.of\\(\"([a-z-]+)\"\\)");

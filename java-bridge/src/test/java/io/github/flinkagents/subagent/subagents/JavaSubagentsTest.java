@@ -40,6 +40,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** The life of sub-agents and of their calls. */
 class JavaSubagentsTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String REQUEST = """

@@ -33,6 +33,7 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** What JSON can express, as the shared vectors say. */
 class NormalizationConformanceTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     /** What the vectors leave open, because the classes have other names here. */

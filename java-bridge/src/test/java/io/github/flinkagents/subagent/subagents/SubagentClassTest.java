@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** What is said of a class that cannot be a sub-agent. */
 class SubagentClassTest {
     private static final String SAMPLES = SampleSubagents.class.getName() + "$";
 
