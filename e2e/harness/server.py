@@ -76,7 +76,11 @@ class ServerProcess:
 
     def request_count(self) -> int:
         """Return how many requests were seen so far, without reading what they were."""
-        return self.log.read_bytes().count(b'"event": "request"') if self.log.exists() else 0
+        return self._count(b"request")
+
+    def start_count(self) -> int:
+        """Return how many runs were started so far, without reading which."""
+        return self._count(b"started")
 
     def requests(self) -> list[Request]:
         """Return the requests seen so far."""
@@ -94,3 +98,6 @@ class ServerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def _count(self, event: bytes) -> int:
+        return self.log.read_bytes().count(b'"event": "%s"' % event) if self.log.exists() else 0

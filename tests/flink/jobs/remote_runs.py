@@ -60,7 +60,7 @@ def main() -> None:
     env.set_option("store.embedded.dir", store)
     flink = env.stream_environment
     flink.enable_checkpointing(500)
-    texts = [json.dumps({"key": f"key_{number % 100}", "name": f"input {number}"}) for number in range(int(inputs))]
+    texts = [json.dumps({"key": f"key_{number % 500}", "name": f"input {number}"}) for number in range(int(inputs))]
     outputs = env.from_datastream(paced(flink, texts, float(per_second)), key_field="key").apply(
         Asking(json.loads(services))
     )
