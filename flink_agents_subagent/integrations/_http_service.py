@@ -33,6 +33,9 @@ _LONGEST_PAUSE_S = 60.0
 class HttpServiceError(Exception):
     """A service could not be asked, or its answer does not say what was asked; the message names request and answer."""
 
+    # Journals name it by where users import it from.
+    __module__ = "flink_agents_subagent.integrations.http_jobs"
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

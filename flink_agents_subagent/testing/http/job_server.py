@@ -97,12 +97,18 @@ class JobHttpServer(LoopbackServer):
         is_new = self._start(asked)
         if isinstance(is_new, Reply):
             return is_new
-        reply = self._status(asked)
+        try:
+            reply = self._status(asked)
+        except ForgottenError:
+            if not is_new:
+                raise
+            # Whoever has just started it hears that it is done; what became of it is forgotten from now on.
+            reply = Reply(201, {"state": "COMPLETED", "reason": None})
         headers = {**reply.headers, "Location": f"/runs/{asked.key}"}
         return Reply(201 if is_new else reply.status, reply.content, headers)
 
     def _status(self, asked: Asked) -> Reply:
-        found = self._runs.state(unquote(asked.key))
+        found = self._runs.state(_call_id(asked))
         if found is None:
             return _unknown(asked)
         headers = {}
@@ -111,7 +117,7 @@ class JobHttpServer(LoopbackServer):
         return Reply(200, {"state": found.state, "reason": found.reason}, headers)
 
     def _result(self, asked: Asked) -> Reply:
-        found = self._runs.state(unquote(asked.key))
+        found = self._runs.state(_call_id(asked))
         if found is None:
             return _unknown(asked)
         if found.state != "COMPLETED":
@@ -119,7 +125,7 @@ class JobHttpServer(LoopbackServer):
         return Reply(200, {"result": found.result})
 
     def _cancel(self, asked: Asked) -> Reply:
-        self._runs.cancel(unquote(asked.key))
+        self._runs.cancel(_call_id(asked))
         return Reply(200, {})
 
     def _call(self, asked: Asked) -> Reply:
@@ -129,7 +135,7 @@ class JobHttpServer(LoopbackServer):
             return is_new
         time.sleep(self._duration_ms(asked.key) / 1000 if is_new else 0)
         while True:
-            found = self._runs.state(unquote(asked.key))
+            found = self._runs.state(_call_id(asked))
             if found is None or found.is_terminal:
                 break
             time.sleep(0.01)
@@ -140,7 +146,7 @@ class JobHttpServer(LoopbackServer):
     def _start(self, asked: Asked) -> bool | Reply:
         try:
             content = json.loads(asked.body)
-            request = RunRequest(content["prompt"], content["session_id"], unquote(asked.key))
+            request = RunRequest(content["prompt"], content["session_id"], _call_id(asked))
         except (KeyError, TypeError, ValueError) as error:
             return Reply(400, {"error": f"the content is not what was agreed: {type(error).__name__}: {error}"})
         return self._runs.start(request, asked.body, self._duration_ms(asked.key), lambda: self.faults.take(_of_runs))
@@ -171,8 +177,12 @@ def _of_runs(fault: Fault) -> bool:
     return fault.on == "run"
 
 
+def _call_id(asked: Asked) -> str:
+    return unquote(asked.key, errors="surrogatepass")
+
+
 def _unknown(asked: Asked) -> Reply:
-    return Reply(404, {"error": f"there is no run {unquote(asked.key)!r}"})
+    return Reply(404, {"error": f"there is no run {_call_id(asked)!r}"})
 
 
 @final

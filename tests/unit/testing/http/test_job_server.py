@@ -77,11 +77,13 @@ def test_the_same_key_is_the_same_run(client: Client, server: JobServer) -> None
 
 def test_keys_may_be_any_text(client: Client, server: JobServer) -> None:
     """A key is percent-encoded in header and path, and stands in the log like that."""
-    key = quote("a/b é?\ud800", safe="", errors="surrogatepass")
-    client.submit(key)
+    keys = [quote(key, safe="", errors="surrogatepass") for key in ("a/b é?\ud800", "a/b é?\ud801")]
+    for key in keys:
+        client.submit(key)
 
-    assert client.send("GET", f"/runs/{key}")[0] == 200
-    assert server.log().requests[1].key == key
+    assert [client.send("GET", f"/runs/{key}/result")[0] for key in keys] == [200, 200]
+    assert [request.key for request in server.log().requests] == keys * 2
+    assert len(server.log().started) == 2
 
 
 def test_the_hint_is_given_until_the_end(client: Client, server: JobServer) -> None:
@@ -101,7 +103,7 @@ def test_there_is_no_result_without_success(client: Client, server: JobServer) -
     """A failed run has a reason instead; one that is forgotten is gone; one that never was is not found."""
     client.submit("failed", "bad")
     server.set_faults(Fault("expire", "run"))
-    client.submit("gone")
+    assert client.submit("gone")[0] == 201
 
     assert client.send("GET", "/runs/failed") == (200, {"state": "FAILED", "reason": "ValueError: no such thing"})
     assert client.send("GET", "/runs/failed/result")[0] == 409
