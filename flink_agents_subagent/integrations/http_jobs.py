@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
-
 from flink_agents_subagent.context import RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import NotExpressibleError
 from flink_agents_subagent.integrations._http_service import Answer, HttpService, HttpServiceError, encoded
@@ -25,6 +23,7 @@ from flink_agents_subagent.subagents import (
     SubagentRequest,
     SubagentResult,
 )
+from flink_agents_subagent.subagents.normalization import normalize
 
 __all__ = ["HttpJobSubagent", "HttpServiceError", "HttpSubagent"]
 
@@ -99,7 +98,7 @@ class HttpJobSubagent(_HttpResource, BaseAsyncSubagentSetup):
         *,
         call_id: str | None = None,
     ) -> SubagentFuture:
-        _jsonable(prompt)
+        normalize(prompt, "prompt")
         return super().submit(ctx, prompt, session_id, timeout, call_id=call_id)
 
     async def call_submit_request(self, request: SubagentRequest) -> str | SubagentResult:
@@ -184,7 +183,7 @@ class HttpSubagent(_HttpResource, BaseDeferredSubagentSetup):
         *,
         call_id: str | None = None,
     ) -> SubagentFuture:
-        _jsonable(prompt)
+        normalize(prompt, "prompt")
         return super().submit(ctx, prompt, session_id, timeout, call_id=call_id)
 
     async def call(self, request: SubagentRequest) -> Any:
@@ -199,7 +198,7 @@ def _path(request: SubagentRequest) -> str:
 
 def _content(request: SubagentRequest) -> bytes:
     """Return what a request for work says; the same whenever it is repeated, as a service may compare."""
-    content = {"prompt": _jsonable(request.prompt), "session_id": request.session_id}
+    content = {"prompt": normalize(request.prompt, "prompt"), "session_id": request.session_id}
     return json.dumps(content, sort_keys=True, allow_nan=False).encode("ascii")
 
 
@@ -215,7 +214,11 @@ def _result(answer: Answer) -> Any:
         raise answer.failure()
     if "result" not in answer.content:
         raise HttpServiceError(f"{answer.asked} was answered with {answer.status}, but without a result")
-    return answer.content["result"]
+    try:
+        return normalize(answer.content["result"], "result")
+    except NotExpressibleError as error:
+        # Nested too deep, or a number too long: what the journal could not keep must not fail the job (T9).
+        return SubagentResult.error(error)
 
 
 def _refused(answer: Answer) -> SubagentResult:
@@ -223,17 +226,3 @@ def _refused(answer: Answer) -> SubagentResult:
     if answer.status in _NO_SUCH_SERVICE:
         raise answer.failure()
     return SubagentResult.error(answer.describe())
-
-
-def _jsonable(prompt: Any) -> Any:
-    """Return a prompt as JSON has it.
-
-    Raises:
-        NotExpressibleError: JSON cannot express it.
-    """
-    try:
-        found = to_jsonable_python(prompt)
-        json.dumps(found, allow_nan=False)
-    except (PydanticSerializationError, ValueError, RecursionError) as error:
-        raise NotExpressibleError(f"the prompt cannot be sent as JSON: {error}") from error
-    return found

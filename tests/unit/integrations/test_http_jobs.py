@@ -222,6 +222,17 @@ def test_a_success_without_result_is_raised(tmp_path: Path) -> None:
     assert str(error) == "GET /runs/call-1/result was answered with 200, but without a result"
 
 
+def test_a_result_that_cannot_be_kept_is_a_failed_one(tmp_path: Path) -> None:
+    """A service cannot fail the job by what it answers [T9, V1]."""
+    deep: Any = 1
+    for _ in range(100):
+        deep = [deep]
+    with canned(tmp_path, Reply(200, {"result": deep})) as server:
+        (result,) = ask(server, fetch())
+
+    assert "is nested deeper than 64 levels" in result.error_message
+
+
 @pytest.mark.parametrize(
     ("hint", "pause"),
     [
@@ -319,11 +330,11 @@ class Priced(BaseModel):
 
 
 def test_prompts_are_sent_as_json(server: JobServer) -> None:
-    """A model is sent as its fields; what JSON cannot express is refused by `submit`, with nothing sent [I1]."""
+    """A model is sent as its fields; what JSON cannot express is refused by `submit`, with nothing sent [I1, T9]."""
 
     async def act(event: InputEvent, ctx: RunnerContext) -> None:
         setup = ctx.get_resource("service", ResourceType.AGENT)
-        with pytest.raises(NotExpressibleError, match="the prompt cannot be sent as JSON"):
+        with pytest.raises(NotExpressibleError, match=r"prompt\[0\] is NaN, which JSON cannot express"):
             setup.submit(ctx, [float("nan")])
         answer = await setup.submit(ctx, Priced(price=3, since=datetime(2024, 1, 1, tzinfo=timezone.utc)))
         ctx.send_event(OutputEvent(output=answer.get_result()["said"]))
