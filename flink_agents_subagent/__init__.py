@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent._engine.encoding import Record
 from flink_agents_subagent.actions import action
-from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.agent import Agent, subagent
 from flink_agents_subagent.context import DurableCall, DurableHandle, Outcome, RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import (
     ActionError,
@@ -106,6 +106,7 @@ __all__ = [
     "UnknownVersionError",
     "action",
     "load_agents",
+    "subagent",
 ]
 
 _LATE = {"AgentFile": "descriptor", "AgentsExecutionEnvironment": "execution", "load_agents": "descriptor"}

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import copy
 import types
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from flink_agents_subagent.actions import ActionDefinition, trigger_of
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import Event
 from flink_agents_subagent.resources import ResourceType, check_resource
 
-__all__ = ["Agent"]
+__all__ = ["Agent", "subagent"]
 
 _DECLARED = "_declared_by_calls"
+
+AgentClass = TypeVar("AgentClass", bound="type[Agent]")
+
+_of_classes: weakref.WeakKeyDictionary[type[Any], dict[tuple[str, ResourceType], Any]] = weakref.WeakKeyDictionary()
+"""What decorators declared. Not an attribute of the class, which may travel by value while the plan carries its resources."""
 
 
 class Agent:
@@ -77,7 +83,7 @@ class Agent:
         """
         _check_name("a resource", name)
         check_resource(name, resource_type, resource)
-        if (name, resource_type) in self._added_resources:
+        if (name, resource_type) in self.resources:
             raise DefinitionError(
                 f"agent {self.name!r} already has a resource {name!r} of type {resource_type.value!r}; "
                 "names are unique within a type"
@@ -98,8 +104,10 @@ class Agent:
 
     @property
     def resources(self) -> Mapping[tuple[str, ResourceType], Any]:
-        """All resources by name and type, in the order in which they were added."""
-        return types.MappingProxyType(self._added_resources)
+        """All resources by name and type: those of the classes first, base classes before subclasses, then the added ones."""
+        classes = reversed(type(self).__mro__)
+        declared = {name: it for base in classes for name, it in _of_classes.get(base, {}).items()}
+        return types.MappingProxyType({**declared, **self._added_resources})
 
     def _add(self, action: ActionDefinition) -> Agent:
         if action.name in self._added_actions or action.name in _methods_of(type(self)):
@@ -156,3 +164,34 @@ def _check_name(what: str, name: Any) -> None:
         raise DefinitionError(f"the name of {what} is {name}; the order is add_resource(name, type, resource)")
     if not isinstance(name, str) or not name.strip():
         raise DefinitionError(f"the name of {what} is {name!r}; give a text that is not blank")
+
+
+def subagent(name: str, resource: Any) -> Callable[[AgentClass], AgentClass]:
+    """Give all agents of a class a sub-agent: `@subagent("reviewer", ResourceDescriptor(clazz=Reviewer))` above the class (R1).
+
+    The same as `add_resource(name, ResourceType.AGENT, resource)` on each instance. Subclasses have it too, and may not replace it. An
+    instance as the resource is shared by all agents of the class; a descriptor is built for each of them.
+
+    Args:
+        name: As for `add_resource`.
+        resource: A `ResourceDescriptor` (preferred), or a `SubagentSetup`.
+
+    Raises:
+        DefinitionError: The class is no agent class, has such a sub-agent, or the resource cannot be one (R2).
+    """
+    _check_name("a resource", name)
+    check_resource(name, ResourceType.AGENT, resource)
+
+    def declare(agent_class: AgentClass) -> AgentClass:
+        if not isinstance(agent_class, type) or not issubclass(agent_class, Agent):  # type: ignore[redundant-expr]  # what authors decorate
+            raise DefinitionError(f"@subagent({name!r}, ...) stands above a subclass of Agent, not {agent_class!r}")
+        if any((name, ResourceType.AGENT) in _of_classes.get(base, {}) for base in agent_class.__mro__):
+            raise DefinitionError(
+                f"agent class {agent_class.__qualname__} already has a sub-agent {name!r}; names are unique within a type"
+            )
+        # Decorators apply from the bottom up; they are read from the top down.
+        earlier = _of_classes.get(agent_class, {})
+        _of_classes[agent_class] = {(name, ResourceType.AGENT): resource, **earlier}
+        return agent_class
+
+    return declare

@@ -100,7 +100,7 @@ def check_subagent(definition: ResourceDefinition) -> None:
     owner = f"sub-agent {definition.name!r}"
     if isinstance(resource, Agent):
         raise DefinitionError(
-            f"{owner} is an Agent; this version runs no agent inside another: "
+            f"{owner} is an Agent ({resource.name!r}); this version runs no agent inside another: "
             "give a SubagentSetup, or put the agent's steps into actions of the caller"
         )
     if isinstance(resource, ResourceDescriptor):

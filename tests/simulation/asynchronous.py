@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from flink_agents_subagent import DurableTimeoutError, ResourceType
+from flink_agents_subagent import DurableTimeoutError, ResourceType, SubagentFutures
 from tests.simulation import programs as p
 from tests.simulation.interpreter import Body, durable_call
 
@@ -57,6 +57,27 @@ async def _ask(body: Body, ask: p.Ask) -> None:
         return
     for result in await asyncio.gather(*handles):
         body.note(result)
+
+
+async def _job(body: Body, job: p.Job) -> None:
+    jobs = body.ctx.get_resource("jobs", ResourceType.AGENT)
+    timeout = None if job.timeout_ms is None else job.timeout_ms / 1000
+    handles = [
+        jobs.submit(body.ctx, (job.probes, f"{body.digest}{number}"), timeout=timeout) for number in range(job.prompts)
+    ]
+    try:
+        if job.ends == "later":
+            await asyncio.sleep(0.05)
+        elif job.ends == "any":
+            first = await SubagentFutures(*handles).await_any()
+            body.note("any", first.call_id, await first)
+        elif job.ends == "await":
+            for result in await SubagentFutures(*handles).await_all():
+                body.note(result)
+    finally:
+        # What the code leaves in the middle of something must not be left open.
+        for handle in handles:
+            body.note("cancelled", handle.cancel())
 
 
 async def _gather(body: Body, gather: p.Gather) -> None:
@@ -172,6 +193,7 @@ _RUN: dict[type[Any], Callable[[Body, Any], Awaitable[None]]] = {
     p.Finally: _finally,
     p.FirstOf: _first_of,
     p.Gather: _gather,
+    p.Job: _job,
     p.Join: _join,
     p.Parallel: _parallel,
     p.Sleep: _sleep,

@@ -24,6 +24,7 @@ from flink_agents_subagent import (
     SubagentRequest,
 )
 from tests.simulation import programs as p
+from tests.simulation.service import Service, service
 
 __all__ = ["agent_of"]
 
@@ -189,12 +190,13 @@ def run_def(body: Body, statements: p.Body) -> None:
                 body.do(statement)
 
 
-def agent_of(program: p.Program) -> Agent:
-    """Return the agent of a program."""
+def agent_of(program: p.Program, remote: Service | None = None) -> Agent:
+    """Return the agent of a program; `remote` is the service behind the asynchronous sub-agent."""
     outside = Outside(is_pure=program.is_pure)
     agent = Agent("program")
     agent.add_resource("outside", ResourceType.OBJECT, outside)
     agent.add_resource("helper", ResourceType.AGENT, Helper(outside))
+    agent.add_resource("jobs", ResourceType.AGENT, service(remote or Service()))
     for number, action in enumerate(program.on_input):
         agent.add_action(f"input{number}", InputEvent, _function(action))
     for number, action in enumerate(program.on_event):

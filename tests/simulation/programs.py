@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 __all__ = [
     "Action", "AllOf", "AsCompleted", "Ask", "Batch", "Branch", "Call", "Cancel", "Chance", "Count", "DefCall", "Detach", "Exclusive",
-    "Finally", "FirstOf", "Forget", "Gather", "Join", "Now", "Output", "Parallel", "Program", "Raise", "Recall", "Remember",
+    "Finally", "FirstOf", "Forget", "Gather", "Job", "Join", "Now", "Output", "Parallel", "Program", "Raise", "Recall", "Remember",
     "Send", "Sleep", "Statement", "Try", "WaitFor",
 ]  # fmt: skip
 
@@ -44,6 +44,17 @@ class Ask:
     prompts: int
     takes_ms: int = 0
     is_cancelled: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """Submit to the asynchronous sub-agent, and await the handles, cancel them at once or later, or leave all but the first."""
+
+    prompts: int
+    probes: int = 1
+    """After so many the run has completed."""
+    timeout_ms: int | None = None
+    ends: Literal["await", "cancel", "later", "any"] = "await"
 
 
 @dataclass(frozen=True)
@@ -213,7 +224,7 @@ class Chance:
 
 Statement: TypeAlias = (
     AllOf | AsCompleted | Ask | Batch | Branch | Call | Cancel | Chance | Count | DefCall | Detach | Exclusive | Finally | FirstOf
-    | Forget | Gather | Join | Now | Output | Parallel | Raise | Recall | Remember | Send | Sleep | Try | WaitFor
+    | Forget | Gather | Job | Join | Now | Output | Parallel | Raise | Recall | Remember | Send | Sleep | Try | WaitFor
 )  # fmt: skip
 Body: TypeAlias = tuple[Statement, ...]
 

@@ -29,6 +29,16 @@ def _calls(*, is_pure: bool) -> st.SearchStrategy[p.Call]:
     )
 
 
+def _jobs(*, is_pure: bool) -> st.SearchStrategy[p.Job]:
+    return st.builds(
+        p.Job,
+        prompts=st.integers(1, 3),
+        probes=st.integers(1, 3),
+        timeout_ms=st.just(None) if is_pure else st.sampled_from([None, None, 20, 1000]),
+        ends=st.sampled_from(["await", "cancel"] if is_pure else ["await", "cancel", "later", "any"]),
+    )
+
+
 def _plain() -> list[st.SearchStrategy[Any]]:
     return [
         st.builds(p.Remember, path=_paths, is_sensory=st.booleans()),
@@ -52,6 +62,7 @@ def _steps(*, is_pure: bool) -> st.SearchStrategy[Any]:
         st.builds(
             p.Ask, prompts=st.integers(1, 2), takes_ms=_times, is_cancelled=st.sampled_from([False, False, True])
         ),
+        _jobs(is_pure=is_pure),
         st.just(p.Raise()),
         st.just(p.Chance()),
         *_plain(),

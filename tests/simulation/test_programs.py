@@ -9,6 +9,7 @@ from flink_agents_subagent.testing.job import make_job, source_of
 from flink_agents_subagent.testing.simulator import Trial
 from tests.simulation import programs as p
 from tests.simulation.interpreter import agent_of
+from tests.simulation.service import Service
 from tests.simulation.strategies import programs
 
 _OPTIONS = {"on-action-error": "dead-letter", "replay.unclaimed-retention": "36500 d"}
@@ -19,12 +20,15 @@ _POINTS, _SEEDS, _SECONDS = (10, 6, 600) if _IS_QUICK else (10_000, 20, 0)
 
 
 def _simulate(program: p.Program) -> list[str]:
-    trial = Trial(make_job(agent_of(program), _OPTIONS), source_of(program.inputs), "keys")
+    remote = Service()
+    trial = Trial(make_job(agent_of(program, remote), _OPTIONS), source_of(program.inputs), "keys")
     points = trial.reference.points
     for point in range(1, points + 1, max(1, points // _POINTS)):
         trial.run(f"point {point}")
     for seed in range(_SEEDS):
         trial.run(f"seed {seed}")
+    remote.reset()
+    assert remote.broken == []
     return trial.report().differences
 
 
@@ -35,7 +39,9 @@ def _simulate(program: p.Program) -> list[str]:
 def test_any_program_survives_crashes(program: p.Program) -> None:
     """Whatever an agent does, a crash changes nothing that its journal has fixed, and breaks no contract about calls.
 
-    [E1.9, E2.1, E2.2, E2.3, E3.5, E3.6, E3.9, E3.11, E3.14, E3.15, E4.2, E4.4, E4.5, E5.3, E6.2, E8.3].
+    Runs of a service are started once per call, and none is left alone that nobody waits for.
+
+    [E1.9, E2.1, E2.2, E2.3, E3.5, E3.6, E3.9, E3.11, E3.14, E3.15, E4.2, E4.4, E4.5, E5.3, E6.2, E8.3, M, M7, M8, I7].
     """
     _simulate(program)
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from flink_agents_subagent.actions import action
-from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.agent import Agent, subagent
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import Event, InputEvent
-from flink_agents_subagent.resources import ResourceType
+from flink_agents_subagent.resources import ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents import BaseDeferredSubagentSetup, SubagentRequest
 
 
 class Ping(Event):
@@ -20,6 +21,14 @@ class Ping(Event):
 
 def handle(event: Any, ctx: Any) -> None:
     """Do nothing."""
+
+
+class Reviewer(BaseDeferredSubagentSetup):
+    """A sub-agent."""
+
+    def call(self, request: SubagentRequest) -> str:
+        """Answer."""
+        return "fine"
 
 
 class Base(Agent):
@@ -149,6 +158,44 @@ def test_resource_names_are_unique_within_a_type() -> None:
     assert dict(agent.resources) == {("x", ResourceType.TOOL): 1, ("x", ResourceType.OBJECT): 2}
     with pytest.raises(DefinitionError, match="already has a resource 'x' of type 'object'"):
         agent.add_resource("x", ResourceType.OBJECT, 3)
+
+
+def test_a_decorator_gives_all_agents_of_a_class_a_sub_agent() -> None:
+    """It is there before what is added, for subclasses too, in the order in which it is read [R1]."""
+
+    @subagent("kind", ResourceDescriptor(clazz=Reviewer))
+    @subagent("strict", ResourceDescriptor(clazz=Reviewer, timeout=5))
+    class Editor(Base):
+        pass
+
+    @subagent("third", ResourceDescriptor(clazz=Reviewer))
+    class Better(Editor):
+        pass
+
+    agent = Better().add_resource("own", ResourceType.AGENT, Reviewer())
+
+    assert [name for name, _ in agent.resources] == ["kind", "strict", "third", "own"]
+    assert [name for name, _ in Editor().resources] == ["kind", "strict"] and not Base().resources
+    assert dict(pickle.loads(pickle.dumps(Base())).resources) == {}
+
+
+def test_a_decorator_refuses_what_add_resource_refuses() -> None:
+    """Taken names, things that are none, and classes that are no agents [R1, R2]."""
+    with pytest.raises(
+        DefinitionError, match=r"cannot be built as Reviewer.*takes no argument 'timout'; it takes desc"
+    ):
+        subagent("x", ResourceDescriptor(clazz=Reviewer, timout=5))
+    with pytest.raises(DefinitionError, match="stands above a subclass of Agent, not <class 'int'>"):
+        subagent("x", Reviewer())(int)  # type: ignore[type-var]  # a mistake
+
+    @subagent("x", Reviewer())
+    class Editor(Base):
+        pass
+
+    with pytest.raises(DefinitionError, match="Editor already has a sub-agent 'x'"):
+        subagent("x", Reviewer())(Editor)
+    with pytest.raises(DefinitionError, match="already has a resource 'x' of type 'agent'"):
+        Editor().add_resource("x", ResourceType.AGENT, Reviewer())
 
 
 def test_a_copy_holds_attributes_only() -> None:

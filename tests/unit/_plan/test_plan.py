@@ -166,7 +166,10 @@ def test_an_importable_function_may_use_anything() -> None:
             agent_with(3),
             "sub-agent 'helper' is a int, which is no SubagentSetup; give one, or a ResourceDescriptor of one",
         ),
-        (agent_with(Importable()), "sub-agent 'helper' is an Agent; this version runs no agent inside another"),
+        (
+            agent_with(Importable()),
+            r"sub-agent 'helper' is an Agent \('Importable'\); this version runs no agent inside another",
+        ),
         (agent_with(ResourceDescriptor(clazz=dict)), "sub-agent 'helper' is described as a dict"),
         (agent_with(ResourceDescriptor(clazz=Helper, description=" ")), "sub-agent 'helper' has the description ' '"),
         (
