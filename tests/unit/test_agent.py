@@ -182,7 +182,7 @@ def test_a_decorator_gives_all_agents_of_a_class_a_sub_agent() -> None:
 def test_a_decorator_refuses_what_add_resource_refuses() -> None:
     """Taken names, things that are none, and classes that are no agents [R1, R2]."""
     with pytest.raises(
-        DefinitionError, match=r"cannot be built as Reviewer.*takes no argument 'timout'; it takes desc"
+        DefinitionError, match=r"cannot be built as Reviewer.*there is no argument 'timout'; its arguments are desc"
     ):
         subagent("x", ResourceDescriptor(clazz=Reviewer, timout=5))
     with pytest.raises(DefinitionError, match="stands above a subclass of Agent, not <class 'int'>"):
