@@ -64,7 +64,7 @@ _TABLE = (
         "TaskManager of the job must reach. `kafka`: a topic at `store.kafka.bootstrap-servers`. `memory`: nowhere; "
         "every call is repeated after a failure.",
     ),
-    _count("call-threads", 64, "Threads per subtask for blocking durable calls."),
+    _count("call-threads", 64, "Threads per subtask for blocking durable calls, and as many for Java sub-agents."),
     Option(
         "job-identifier",
         OptionKind.TEXT,

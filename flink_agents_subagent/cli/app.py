@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from flink_agents_subagent._flink.jar import JAR
 from flink_agents_subagent.cli.checks import Check, check_cluster, check_here
 from flink_agents_subagent.descriptor import check_agents
 from flink_agents_subagent.options import render_options
@@ -41,6 +42,12 @@ def doctor(
         console.print(f"{check.name}: {check.remedy}", highlight=False, markup=False, soft_wrap=True)
     console.print("Everything is in place." if not wrong else f"{len(wrong)} of {len(checks)} checks failed.")
     raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def jar() -> None:
+    """Print the path of the Java half: what sub-agents in Java are compiled against."""
+    typer.echo(str(JAR))
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import json
 import os
@@ -30,7 +31,7 @@ from flink_agents_subagent._flink.jar import JAR
 from tests.flink.agents import ScriptedError
 from tests.flink.board import Board, ask
 
-__all__ = ["PriceService", "Pricing", "Quote", "build_example"]
+__all__ = ["Line", "PriceService", "Pricing", "Quote", "Tier", "act", "build_example"]
 
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "java-subagent"
 
@@ -125,6 +126,11 @@ class Pricing(Agent):
             JavaSubagent("com.acme.Pricer", args={"service": service, "dearest": 1000}, result_type=Quote),
         )
         self.add_resource(
+            "credit",
+            ResourceType.AGENT,
+            JavaSubagent("com.acme.CreditCheck", args={"service": service}, status_poll_interval=0.05),
+        )
+        self.add_resource(
             "described",
             ResourceType.AGENT,
             ResourceDescriptor(clazz=JavaSubagent, class_name="com.acme.Pricer", args={"service": service}),
@@ -138,9 +144,24 @@ class Pricing(Agent):
         for verb, argument in order["do"]:
             if verb == "price":
                 await _price(ctx, order, argument)
+            elif verb == "together":
+                await asyncio.gather(*(_price(ctx, order, each) for each in argument))
+            elif verb == "check":
+                await _check(ctx, order, argument)
+            elif verb == "emit":
+                ctx.send_event(OutputEvent(output=f"{ctx.key} {order['id']} {argument}"))
             elif ask(argument) == "fail":
                 # Not durable on purpose: asked again by every replay.
                 raise ScriptedError(argument)
+
+
+def act(event: InputEvent, ctx: RunnerContext) -> None:
+    """Do nothing."""
+
+
+async def _check(ctx: RunnerContext, order: dict[str, Any], customer: str) -> None:
+    result = await ctx.get_resource("credit", ResourceType.AGENT).submit(ctx, customer)
+    ctx.send_event(OutputEvent(output=f"{ctx.key} {order['id']} {result.get_result(dict[str, int])}"))
 
 
 async def _price(ctx: RunnerContext, order: dict[str, Any], argument: list[Any]) -> None:

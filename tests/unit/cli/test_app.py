@@ -121,6 +121,13 @@ def test_schema_prints_the_schema_of_the_package() -> None:
     assert CliRunner().invoke(cli.app, ["schema"]).output == file.read_text(encoding="utf-8")
 
 
+def test_jar_prints_what_java_is_compiled_against() -> None:
+    """One line, the path of the jar in this package [B1]."""
+    file = _ROOT / "flink_agents_subagent" / "lib" / "flink-agents-subagent.jar"
+
+    assert CliRunner().invoke(cli.app, ["jar"]).output == f"{file}\n"
+
+
 def test_a_missing_extra_is_named() -> None:
     """Without its libraries the command says what to install instead of showing a traceback."""
     code = "import sys; sys.modules['typer'] = None\nfrom flink_agents_subagent.cli.__main__ import run\nrun()"
