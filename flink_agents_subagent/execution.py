@@ -10,13 +10,16 @@ from typing import Any
 
 from flink_agents_subagent._flink import submit
 from flink_agents_subagent._flink.formats import OutputFormat
+from flink_agents_subagent._flink.kafka import KafkaMessages, message_stream
 from flink_agents_subagent._flink.shipping import ship_python
 from flink_agents_subagent._flink.types import (
     DataStream,
     JobExecutionResult,
+    KafkaSourceBuilder,
     KeySelector,
     StreamExecutionEnvironment,
     TypeInformation,
+    WatermarkStrategy,
 )
 from flink_agents_subagent._plan import dump_plan
 from flink_agents_subagent.agent import Agent
@@ -136,6 +139,33 @@ class AgentsExecutionEnvironment:
             raise DefinitionError(f"key_type is {key_type!r}; a key is one of {names}")
         return AgentInput(self, stream, submit.Keying(key_selector, key_type, key_field))
 
+    def from_kafka(
+        self,
+        source: KafkaSourceBuilder,
+        name: str,
+        key_type: type[Any] = str,
+        value_type: type[Any] = str,
+        *,
+        watermarks: WatermarkStrategy | None = None,
+        skip_tombstones: bool = False,
+    ) -> AgentInput:
+        """Take the inputs of an agent from Kafka: the value of a message is the input, its key is the agent's key.
+
+        Guarantee: inputs of one key are handled one after the other, in the order of their partition (E1.1). Both are read in Java;
+        only the agent itself brings Python. A message that cannot be read fails the job with its topic, partition and offset.
+
+        Args:
+            source: PyFlink's `KafkaSource.builder()` with servers, topics and offsets; it gets its deserializer here.
+            name: Of the source; also its uid, by which savepoints find the offsets.
+            key_type: `str` (UTF-8), `int` (4 or 8 bytes, as Kafka's serializers write them) or `bytes`.
+            value_type: `str` (UTF-8) or `bytes`.
+            watermarks: None: the source makes none. Inputs have the time of their message in any case.
+            skip_tombstones: Pass over messages without a value, which fail the job otherwise.
+        """
+        messages = KafkaMessages(key_type, value_type, skip_tombstones)
+        stream = message_stream(self._environment, source, name, messages, watermarks)
+        return AgentInput(self, stream, submit.Keying(is_paired=True))
+
     def from_list(
         self, inputs: Sequence[Any], key_selector: Callable[[Any], Any], key_type: type[Any] | None = None
     ) -> AgentInput:
@@ -184,12 +214,17 @@ class AgentsExecutionEnvironment:
 
 
 class AgentInput:
-    """A stream with keys, ready for an agent. Made by `from_datastream` and `from_list`."""
+    """A stream with keys, ready for an agent. Made by `from_datastream`, `from_kafka` and `from_list`."""
 
     def __init__(self, environment: AgentsExecutionEnvironment, stream: DataStream, keying: submit.Keying) -> None:
         self._environment = environment
         self._stream = stream
         self._keying = keying
+
+    @property
+    def stream(self) -> DataStream:
+        """The PyFlink stream that the inputs come from, for its parallelism and the like; call it before `apply`."""
+        return self._stream
 
     def apply(self, agent: Agent | str) -> AgentOutput:
         """Compile an agent and put it on the stream.

@@ -30,11 +30,13 @@ KeySource = Literal["selector", "field", "keyed", "keyed-pickle"]
 
 @dataclass(frozen=True, slots=True)
 class Keying:
-    """How inputs get their key: exactly one of selector and field, or neither for a stream that is keyed already."""
+    """How inputs get their key: by a selector, by a field, or neither for a stream that brings keys."""
 
     selector: Callable[[Any], Any] | KeySelector | None = None
     key_type: type[Any] | None = None
     field: str | None = None
+    is_paired: bool = False
+    """The stream is of rows (key, input) that nothing has partitioned by key yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +159,12 @@ def _key(stream: DataStream, element: _Element, keying: Keying, submission: Subm
     )
     j_stream = stream._j_data_stream
     row_type = Types.ROW_NAMED(["key", "value"], [Types.STRING(), Types.PRIMITIVE_ARRAY(Types.BYTE())])
-    if not element.is_keyed:
+    is_partitioned = isinstance(stream, KeyedStream)
+    if not is_partitioned:
         # Forward: between operators of different parallelism Flink would deal inputs out in turn, and their order be lost.
         j_stream = j_stream.forward()
     keyed = j_stream.transform(uid, row_type.get_java_type_info(), factory).uid(uid)
-    if not element.is_keyed:
+    if not is_partitioned:
         keyed = keyed.setParallelism(stream._j_data_stream.getParallelism())
     return keyed
 
@@ -190,6 +193,8 @@ def _element_of(stream: DataStream, keying: Keying) -> _Element:
         key_type, value_type = element_type.get_field_types()
         is_pickled = isinstance(key_type, PickledBytesTypeInfo)
         return _Element(_format_of(value_type), True, "keyed-pickle" if is_pickled else "keyed")
+    if keying.is_paired:
+        return _Element(_format_of(element_type.get_field_types()[1]), True, "keyed")
     if len(given) != 1:
         raise DefinitionError(
             "from_datastream needs one of key_selector and key_field"

@@ -36,13 +36,15 @@ class PackageRulesTest {
                     && !type.getModifiers().contains(ABSTRACT)
                     && type.isTopLevelClass());
 
-    /** The operator uses the store and Python; these know the protocol only, and not each other. */
+    /** The operator uses the store and Python; these and the source know the protocol only, and not each other. */
     @ArchTest
     private final ArchRule layers = layeredArchitecture()
             .consideringOnlyDependenciesInLayers()
             .withOptionalLayers(true)
             .layer("operator")
             .definedBy("..subagent.operator..")
+            .layer("source")
+            .definedBy("..subagent.source..")
             .layer("store")
             .definedBy("..subagent.store..")
             .layer("python")
@@ -55,6 +57,8 @@ class PackageRulesTest {
             .definedBy("..subagent.protocol..")
             .whereLayer("operator")
             .mayNotBeAccessedByAnyLayer()
+            .whereLayer("source")
+            .mayNotBeAccessedByAnyLayer()
             .whereLayer("store")
             .mayOnlyBeAccessedByLayers("operator")
             .whereLayer("python")
@@ -64,7 +68,7 @@ class PackageRulesTest {
             .whereLayer("api")
             .mayOnlyBeAccessedByLayers("subagents")
             .whereLayer("protocol")
-            .mayOnlyBeAccessedByLayers("operator", "store", "python", "subagents");
+            .mayOnlyBeAccessedByLayers("operator", "source", "store", "python", "subagents");
 
     /** What sub-agents are written against needs the Java platform alone: no Flink, no Python, none of our own inside [B1]. */
     @ArchTest
