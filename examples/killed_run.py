@@ -29,7 +29,7 @@ class Plan:
     calls: int
     """Calls that a run without repeats makes; shares of it tell the time."""
     kill_at: tuple[float, ...]
-    """Shares of the calls at which the TaskManager dies, rising."""
+    """Shares of the calls at which the TaskManager dies, rising; not before the first checkpoint is complete."""
     per_second: float = 0
     """Flights a second; 0: all at once."""
     checkpoint_ms: int = 1000
@@ -80,7 +80,15 @@ class KilledRun(ABC):
                 self._watch(job, until_calls=round(share * self.plan.calls))
                 self._kill_and_recover(job)
             self._watch(job)
+            self.finish(job)
             self.failures = [failure.splitlines()[0] for failure in self.cluster.rest.failures(job)]
+
+    def is_done(self, job: str) -> bool:
+        """Tell whether nothing is left to do for the job; raises `HarnessError` when it failed."""
+        return self.cluster.has_finished(job)
+
+    def finish(self, job: str) -> None:  # noqa: B027 - a job that ends by itself is over by now
+        """End a job that is done."""
 
     def progress(self, job: str) -> str:
         """Return how far the job is, in a line."""
@@ -88,7 +96,7 @@ class KilledRun(ABC):
         return f"{self.desks.request_count():5} requests, {checkpoints:3} checkpoints"
 
     def _watch(self, job: str, until_calls: int | None = None) -> None:
-        """Show the progress until so many calls were made, or to the end of the job."""
+        """Show the progress until so many calls were made, or the job is done."""
         shown_s = time.monotonic()
 
         def reached() -> bool:
@@ -96,13 +104,17 @@ class KilledRun(ABC):
             if time.monotonic() - shown_s >= _SHOW_EVERY_S:
                 shown_s = time.monotonic()
                 self.say(self.progress(job))
-            if until_calls is not None and self.desks.request_count() >= until_calls:
+            if until_calls is not None and self.desks.request_count() >= until_calls and self._has_checkpoint(job):
                 return True
-            return self.cluster.has_finished(job)
+            return self.is_done(job)
 
         wait_until(reached, f"{until_calls or 'all'} calls are made", _JOB_S, poll_s=0.2)
         if until_calls is not None and self.desks.request_count() < until_calls:
             raise HarnessError(f"the job finished with fewer calls than the {until_calls} at which to kill it")
+
+    def _has_checkpoint(self, job: str) -> bool:
+        """Tell whether there is a checkpoint to come back to, or none will ever be."""
+        return not self.plan.checkpoint_ms or self.cluster.rest.checkpoints(job).completed > 0
 
     def _kill_and_recover(self, job: str) -> None:
         (name,) = self.cluster.taskmanagers

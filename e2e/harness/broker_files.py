@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import tempfile
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from e2e.harness.maven import resolved_jars
 from e2e.harness.processes import HarnessError
 
 __all__ = ["BROKER_FOLDER", "Member", "class_path", "java", "write_configuration"]
 
 BROKER_FOLDER = Path(__file__).resolve().parent.parent / "broker"
-_CLASS_PATH = BROKER_FOLDER / "target" / "classpath"
-_MAVEN_S = 600
 
 
 def class_path() -> str:
@@ -26,10 +23,7 @@ def class_path() -> str:
     Raises:
         HarnessError: Maven could not; shows what it said.
     """
-    pom = BROKER_FOLDER / "pom.xml"
-    if not _is_current(pom):
-        _resolve(pom)
-    return _CLASS_PATH.read_text(encoding="utf-8").strip()
+    return os.pathsep.join(str(jar) for jar in resolved_jars(BROKER_FOLDER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,33 +84,3 @@ def write_configuration(folder: Path, port: int, member: Member, options: Mappin
     file = folder / "server.properties"
     file.write_text("".join(f"{name}={value}\n" for name, value in properties.items()), encoding="utf-8")
     return file
-
-
-def _is_current(pom: Path) -> bool:
-    return (
-        _CLASS_PATH.exists()
-        and _CLASS_PATH.stat().st_mtime >= pom.stat().st_mtime
-        and all(Path(jar).exists() for jar in _CLASS_PATH.read_text(encoding="utf-8").strip().split(os.pathsep))
-    )
-
-
-def _resolve(pom: Path) -> None:
-    _CLASS_PATH.parent.mkdir(exist_ok=True)
-    # Beside the file first: another run may be reading it.
-    handle, draft = tempfile.mkstemp(prefix="classpath", dir=_CLASS_PATH.parent)
-    os.close(handle)
-    command = [os.environ.get("MAVEN", "mvn"), "-B", "-ntp", "-q", "-f", str(pom)]
-    command += ["dependency:build-classpath", f"-Dmdep.outputFile={draft}"]
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=_MAVEN_S,
-        check=False,
-    )
-    if done.returncode != 0:
-        Path(draft).unlink()
-        raise HarnessError(f"Maven could not resolve the broker:\n{done.stdout.strip()}")
-    Path(draft).replace(_CLASS_PATH)

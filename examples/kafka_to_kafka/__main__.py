@@ -13,7 +13,8 @@ from e2e.harness.effect_server import answer
 from examples.command import Example, run_example
 from examples.demo.expected import expect
 from examples.demo.job import read_flights
-from examples.kafka_to_kafka.run import FLIGHTS, KafkaRun, Plan
+from examples.demo.run import FLIGHTS
+from examples.kafka_to_kafka.run import KafkaRun, Plan
 
 _EXAMPLE = Example(
     "kafka-to-kafka",
@@ -31,9 +32,10 @@ reader of committed messages sees must be every output once, and no booking whos
 def main() -> int:
     """Make the run and print its summary."""
     options = _options()
-    expectation = expect(read_flights(FLIGHTS), answer)
+    flights = read_flights(FLIGHTS)[: options.flights]
+    expectation = expect(flights, answer)
     plan = Plan(len(expectation.calls), tuple(sorted(options.kill_at)), checkpoint_ms=options.checkpoint_ms)
-    return run_example(_EXAMPLE, expectation, lambda folder, say: KafkaRun(folder, plan, say), options.keep)
+    return run_example(_EXAMPLE, expectation, lambda folder, say: KafkaRun(folder, plan, flights, say), options.keep)
 
 
 def _options() -> argparse.Namespace:
@@ -46,6 +48,7 @@ def _options() -> argparse.Namespace:
         metavar="SHARE",
         help="kill the TaskManager when this share of the calls was made (0 to 1); several kill it several times",
     )
+    parser.add_argument("--flights", type=int, metavar="N", help="only the first so many flights")
     parser.add_argument("--checkpoint-ms", type=int, default=1000, help="time between checkpoints")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this new folder, and leave it for a look")
     return parser.parse_args()

@@ -5,27 +5,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from examples.demo.job import read_flights
 from examples.kafka_to_kafka.job import INPUT_TOPIC, OUTPUT_TOPIC
 
-__all__ = ["consume", "create_topic", "job_arguments", "message_lines", "produce"]
+__all__ = ["BROKER_PROPERTIES", "consume", "job_arguments", "produce"]
 
-_PARTITIONS = 4
+BROKER_PROPERTIES: Mapping[str, str] = {
+    # Topics come to be with the first message. A production cluster rather has them made on purpose.
+    "auto.create.topics.enable": "true",
+    "num.partitions": "4",
+    # A consumer alone need not wait for others.
+    "group.initial.rebalance.delay.ms": "0",
+}
+"""Properties of the broker over those of `e2e.harness.broker_files`."""
 _CONSUMER_IDLE_MS = 5000
 
 
-def create_topic(brokers: str, topic: str) -> list[str]:
-    """Return the arguments of `kafka-topics.sh` that create a topic."""
-    address = ["--bootstrap-server", brokers]
-    return [*address, "--create", "--if-not-exists", "--topic", topic, "--partitions", str(_PARTITIONS)]
-
-
 def produce(brokers: str) -> list[str]:
-    """Return the arguments of `kafka-console-producer.sh` that take the lines of `message_lines` as messages with keys."""
+    """Return the arguments of `kafka-console-producer.sh` that take the lines of `messages` as messages with keys."""
     return ["--bootstrap-server", brokers, "--topic", INPUT_TOPIC, "--reader-property", "parse.key=true"]
 
 
@@ -38,8 +37,3 @@ def consume(brokers: str) -> list[str]:
 def job_arguments(brokers: str, desks: str, jars: Sequence[str | Path], *options: str) -> list[str]:
     """Return the arguments of the job script."""
     return ["--brokers", brokers, "--desks", desks, "--jars", *map(str, jars), *options]
-
-
-def message_lines(flights: Path) -> str:
-    """Return a line for each flight: its destination, a tab, the flight as JSON."""
-    return "".join(f"{flight['destination']}\t{json.dumps(flight)}\n" for flight in read_flights(flights))

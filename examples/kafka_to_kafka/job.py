@@ -26,13 +26,10 @@ NAME = "destination-watch"
 INPUT_TOPIC, OUTPUT_TOPIC = "flights", "watch"
 
 
-def flights(brokers: str, *, is_bounded: bool) -> KafkaSourceBuilder:
-    """Return the source of flights, as JSON texts keyed by destination."""
+def flights(brokers: str) -> KafkaSourceBuilder:
+    """Return the source of flights, which are JSON texts keyed by destination."""
     source = KafkaSource.builder().set_bootstrap_servers(brokers).set_topics(INPUT_TOPIC).set_group_id(NAME)
-    source.set_starting_offsets(KafkaOffsetsInitializer.earliest())
-    if is_bounded:
-        source.set_bounded(KafkaOffsetsInitializer.latest())
-    return source
+    return source.set_starting_offsets(KafkaOffsetsInitializer.earliest())
 
 
 def exactly_once_sink(brokers: str) -> KafkaSink:
@@ -52,7 +49,6 @@ def main() -> None:
     parser.add_argument("--desks", required=True, help="address of the desks")
     parser.add_argument("--jars", type=Path, nargs="+", required=True, help="the Kafka connector, with its client")
     parser.add_argument("--checkpoint-ms", type=int, default=1000, help="time between checkpoints")
-    parser.add_argument("--bounded", action="store_true", help="end with the messages that are there now")
     parser.add_argument("--retained-checkpoints", type=int, default=2, help="checkpoints whose records the store keeps")
     options = parser.parse_args()
 
@@ -67,7 +63,7 @@ def main() -> None:
     for name in ("seats", "rooms"):
         desk = ResourceDescriptor(clazz=Desk, url=f"{options.desks}/{name}")
         agent.add_resource(name, ResourceType.AGENT, desk)
-    inputs = env.from_kafka(flights(options.brokers, is_bounded=options.bounded), INPUT_TOPIC)
+    inputs = env.from_kafka(flights(options.brokers), INPUT_TOPIC)
     inputs.apply(agent).to_json_datastream().sink_to(exactly_once_sink(options.brokers)).uid(OUTPUT_TOPIC)
     env.execute(NAME)
 
