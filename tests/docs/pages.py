@@ -49,7 +49,11 @@ class Block:
 
 def pages() -> list[Path]:
     """Return every page that users read."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples" / "demo" / "README.md"]
+    return [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "examples").glob("*/README.md")),
+    ]
 
 
 def blocks(file: Path) -> list[Block]:
