@@ -1,6 +1,6 @@
-"""What HTTP sub-agents share: one client per subtask, one request, and what an answer or its absence means.
+"""What HTTP sub-agents share: connections of one subtask, one request, and what an answer or its absence means.
 
-Owns connections, timeouts and the classification of failures; must not know runs. httpx is imported when a client is opened, so that
+Owns connections, timeouts and the classification of failures; must not know runs. httpx is imported when they are opened, so that
 a job can be described where it is not installed.
 """
 
@@ -96,11 +96,11 @@ class HttpService:
         self._url = url.rstrip("/")
         self._request_timeout = request_timeout
         self._max_connections = max_connections
-        self._places: asyncio.Semaphore | None = None
-        self._client: httpx.AsyncClient | None = None
+        self._clients: list[httpx.AsyncClient] = []
+        self._idle: asyncio.LifoQueue[httpx.AsyncClient] = asyncio.LifoQueue()
 
     async def open(self, headers: Mapping[str, str]) -> None:
-        """Make the client, which sends these headers with every request.
+        """Make the connections, which send these headers with every request.
 
         Raises:
             DefinitionError: httpx is not installed where the job runs.
@@ -111,15 +111,21 @@ class HttpService:
             raise DefinitionError(
                 "httpx is missing in the Python environment of the TaskManager; install flink-agents-subagent[http] there"
             ) from error
-        # Requests queue here: in httpx's own pool each one that waits costs every other one time.
-        self._places = asyncio.Semaphore(self._max_connections)
-        limits = httpx.Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections)
-        self._client = httpx.AsyncClient(headers=dict(headers), timeout=self._request_timeout, limits=limits)
+        # A client for each connection: in a pool of httpx every request looks at all connections, twice, which at a
+        # hundred costs more than the request. The last one used is taken first, so that only those needed are kept.
+        limits, context = httpx.Limits(max_connections=1), httpx.create_ssl_context()
+        for _ in range(self._max_connections):
+            client = httpx.AsyncClient(
+                headers=dict(headers), timeout=self._request_timeout, limits=limits, verify=context
+            )
+            self._clients.append(client)
+            self._idle.put_nowait(client)
 
     async def close(self) -> None:
         """Close the connections; also before or without `open`."""
-        client, self._client = self._client, None
-        if client is not None:
+        clients, self._clients = self._clients, []
+        self._idle = asyncio.LifoQueue()
+        for client in clients:
             await client.aclose()
 
     async def send(self, method: str, path: str, request: SubagentRequest, content: bytes | None = None) -> Answer:
@@ -150,18 +156,21 @@ class HttpService:
     async def _exchange(
         self, asked: str, method: str, path: str, request: SubagentRequest, content: bytes | None
     ) -> httpx.Response:
-        if self._client is None or self._places is None:
+        if not self._clients:
             raise HttpServiceError(f"{asked} cannot be sent: the connections are closed")
         import httpx  # noqa: PLC0415 - `open` has found it
 
         headers = {"traceparent": request.trace_parent}
         if content is not None:
             headers |= {"Content-Type": "application/json", "Idempotency-Key": encoded(request.call_id)}
+        idle = self._idle
+        client = await idle.get()
         try:
-            async with self._places:
-                return await self._client.request(method, self._url + path, content=content, headers=headers)
+            return await client.request(method, self._url + path, content=content, headers=headers)
         except httpx.HTTPError as error:
             raise HttpServiceError(f"{asked} was not answered: {type(error).__name__}: {error}") from error
+        finally:
+            idle.put_nowait(client)
 
 
 def encoded(call_id: str) -> str:

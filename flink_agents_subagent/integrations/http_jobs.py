@@ -46,11 +46,11 @@ class _HttpResource(Resource):
         return self._headers
 
     async def open(self) -> None:
-        """Make the client, on the loop that will make the calls."""
+        """Make the connections, on the loop that will make the calls."""
         await self._service.open(self.request_headers())
 
     async def close(self) -> None:
-        """Close its connections."""
+        """Close them."""
         await self._service.close()
 
 
@@ -61,7 +61,7 @@ class HttpJobSubagent(_HttpResource, BaseAsyncSubagentSetup):
         rules starts one run per call (M, D3). No answer, 408, 425, 429, 5xx and answers that are not as agreed are system failures,
         repeated by `retry` (M4); a refused submit is a failed result.
     Replay: a run that was submitted is found by its call id and waited for, not submitted again.
-    Thread: all requests on the background loop, with one client per subtask.
+    Thread: all requests on the background loop, with connections of the subtask's own.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class HttpSubagent(_HttpResource, BaseDeferredSubagentSetup):
     Guarantee: the service is given one key per call, the call id, however often the request is repeated. What it refuses is a failed
         result; no answer, 408, 425, 429, 5xx and answers that are not as agreed are repeated by `retry`, and then become one (M5).
     Replay: a call that was in flight when the process died is made again, with the same key.
-    Thread: all requests on the background loop, with one client per subtask.
+    Thread: all requests on the background loop, with connections of the subtask's own.
     """
 
     retry: RetryPolicy | None = RetryPolicy()
