@@ -14,11 +14,11 @@ JAVA_SOURCES := java-bridge/pom.xml $(shell find java-bridge/src/main 2>/dev/nul
 export MAVEN ?= mvn
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help demo test check bench broker simulate jar format clean
+.PHONY: help demo test check bench broker simulate e2e jar format clean
 
 help: ## List the targets
 	@echo "make <target>, where the target is one of"
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 14
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):.*## (.*)/  \1\t\2/' | expand -t 14
 	@echo "Settings: PYTHON (3.10 to 3.12), JAVA_HOME (a JDK 17 or newer), MAVEN."
 
 demo: $(INSTALLED) $(JAR) ## Set everything up and run the example job
@@ -39,6 +39,11 @@ broker: $(INSTALLED) ## Run a Kafka broker until Ctrl-C
 
 simulate: $(INSTALLED) ## Run the crash simulations with many more generated agents
 	@$(PY) -m pytest tests/simulation --hypothesis-profile=thorough --timeout=0
+
+e2e: $(INSTALLED) $(JAR) ## Run every reliability scenario on a real cluster and broker (SEED=, TIMES=)
+	@rm -f $(WORK)/e2e.jsonl
+	@$(PY) -m e2e.scenarios --results $(WORK)/e2e.jsonl $(if $(SEED),--seed $(SEED)) $(if $(TIMES),--times $(TIMES))
+	@$(PY) -m e2e.scenarios.table $(WORK)/e2e.jsonl docs/reliability.md
 
 jar: $(JAR) ## Build the Java half into the Python package
 	@echo "$(JAR) is up to date."

@@ -75,7 +75,7 @@ class Resume:
     code: str | None = None
     """What the code is from here on; None: as before."""
     fails_with: str | None = None
-    """The job must fail so (a regular expression) before it does anything; then it is resumed with the code it had."""
+    """The job must fail so (a regular expression) before it makes a call that is not recorded; then it is resumed with the code that it had."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,8 @@ class ScenarioRun:
         """Return when an attempt of the job has failed so."""
 
         def failed() -> bool:
+            if self.cluster.has_finished(job.flink_id):
+                raise HarnessError(f"job {job.name} has finished")
             return any(re.search(pattern, failure, re.DOTALL) for failure in self.cluster.rest.failures(job.flink_id))
 
         try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from e2e.harness.kafka_log import read_log
@@ -42,12 +43,15 @@ def perform(run: ScenarioRun, step: Step) -> None:
 
 def _kill(run: ScenarioRun, step: Kill) -> None:
     run.wait_for(step.at)
-    if step.throttle:
+    if not step.throttle:
+        run.replace_taskmanager()
+        run.wait_until_running()
+        return
+    with _everything_held(run):
         run.world.tool.throttle(step.throttle)
-    run.replace_taskmanager()
+        run.replace_taskmanager()
     run.wait_until_running()
-    if step.throttle:
-        run.world.tool.throttle(0)
+    run.world.tool.throttle(0)
 
 
 def _crash(run: ScenarioRun, step: Crash) -> None:
@@ -101,16 +105,14 @@ def _resume(run: ScenarioRun, step: Resume) -> None:
 
 
 def _refuse(run: ScenarioRun, job: JobRun, code: str, fails_with: str, savepoint: str) -> None:
-    """See a submission with other code fail before it sends anything."""
+    """See a submission with other code fail before it makes the other call."""
     right, job.code = job.code, code
-    before = run.desks.request_count()
     run.submit(job, savepoint)
     run.wait_for_failure(job, fails_with)
     run.cluster.rest.cancel(job.flink_id)
     run.cluster.wait_for_status(job.flink_id, "CANCELED", within_s=60)
     job.code = right
-    sent = run.desks.request_count() - before
-    if sent:
+    if sent := run.asked("x"):
         raise HarnessError(f"code {code!r} was refused after it had sent {sent} requests")
 
 
@@ -138,6 +140,15 @@ def _kill_while_broker_silent(run: ScenarioRun, step: KillWhileBrokerSilent) -> 
     run.replace_taskmanager()
     broker.resume()
     run.wait_until_running()
+
+
+@contextmanager
+def _everything_held(run: ScenarioRun) -> Iterator[None]:
+    """Keep the jobs from going on, and from ending, in the block: every run waits for a desk that does not answer."""
+    run.desks.set_faults([Fault("hold", f"/{job.index}/c", times=1_000_000) for job in run.jobs])
+    _wait_until_still(run)
+    yield
+    run.desks.set_faults([])
 
 
 def _wait_until_still(run: ScenarioRun) -> None:
@@ -179,7 +190,8 @@ def _reject(run: ScenarioRun, step: Reject) -> None:
     (job,) = run.jobs
     begin_ns = time.monotonic_ns()
     refuse, accept = _REJECTIONS[step.how]
-    refuse(run, job)
+    with _everything_held(run):
+        refuse(run, job)
     run.wait_for_failure(job, step.fails_with)
     accept(run, job)
     run.wait_until_running()
@@ -209,11 +221,13 @@ def _inject(run: ScenarioRun, step: Inject) -> None:
     run.wait_for(step.at)
     (job,) = run.jobs
     run.checkpoint(job)
-    victim = next(entry for entry in read_log(run.world.brokers[0].data, job.topic) if entry.key and entry.value)
-    torn = ForeignRecord((victim.value or b"")[:-1], victim.key, victim.headers["fas"])
-    written = [ForeignRecord(b"hello from somebody else"), torn]
-    foreign, _ = run.world.tool.write(job.topic, victim.partition, written)
-    run.replace_taskmanager()
+    with _everything_held(run):
+        log = read_log(run.world.brokers[0].data, job.topic)
+        victim = next(entry for entry in log if entry.key and entry.value)
+        torn = ForeignRecord((victim.value or b"")[:-1], victim.key, victim.headers["fas"])
+        written = [ForeignRecord(b"hello from somebody else"), torn]
+        foreign, _ = run.world.tool.write(job.topic, victim.partition, written)
+        run.replace_taskmanager()
     run.wait_for_failure(job, rf"{job.topic}-{victim.partition}, offset {foreign}.*store\.on-corrupt")
     begin_ns = time.monotonic_ns()
     run.cluster.rest.cancel(job.flink_id)
