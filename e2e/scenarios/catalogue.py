@@ -71,7 +71,9 @@ _KILLS = (
     Scenario(
         "jobmanager-restarted",
         "E4.2, E5.1, S1.8",
-        (RestartJobManager((0.3, 0.6)),),
+        (RestartJobManager((0.2, 0.5)),),
+        # So that there is something left to do when the old attempt has noticed.
+        orders=Orders(per_second=10),
     ),
     Scenario(
         "zombie",
@@ -152,20 +154,25 @@ _INPUTS = (
     ),
 )
 
+# Behind the end of a bounded input no checkpoint passes before the last run has ended, and here some are held.
+_LONG = Orders(per_second=10)
+
 _CHANGES = (
     Scenario(
         "rescaled",
         "E4.7, E4.8",
         (Resume(0.3, parallelism=2), Resume(0.6, parallelism=1)),
+        orders=_LONG,
         parallelism=1,
         is_short=True,
     ),
-    Scenario("code-compatible", "E4.8", (Resume(0.4, code="compatible"),)),
-    Scenario("code-patched", "E3.8, E4.8", (Resume(0.4, code="patched"),)),
+    Scenario("code-compatible", "E4.8", (Resume(0.4, code="compatible"),), orders=_LONG),
+    Scenario("code-patched", "E3.8, E4.8", (Resume(0.4, code="patched"),), orders=_LONG),
     Scenario(
         "code-incompatible",
         "E3.7, E4.8",
         (Resume(0.4, code="incompatible", fails_with=r"ReplayMismatchError.*\bb:.*\bx:"),),
+        orders=_LONG,
         # In another subtask there might be no run that the change concerns, and others would go on.
         parallelism=1,
     ),
