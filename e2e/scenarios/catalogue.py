@@ -66,7 +66,7 @@ _KILLS = (
     Scenario(
         "killed-while-opening",
         "E4.3, S1.3, S1.5",
-        (Crash(("after-append:40", "before-open:1", "after-open:1", "after-open:2")),),
+        (Crash(("after-append:25", "before-open:1", "after-open:1")),),
     ),
     Scenario(
         "jobmanager-restarted",
