@@ -61,7 +61,9 @@ _KILLS = (
     Scenario(
         "killed-around-checkpoints",
         "E4.1, E4.2, E6.2, S1.8, S2.5",
-        (Crash(("before-snapshot:2", "after-snapshot:2", "before-release:1", "after-release:2")),),
+        (Crash(("before-snapshot:2", "after-snapshot:1", "before-release:1", "after-release:1")),),
+        # Inputs for longer than four lives of two checkpoints take.
+        orders=Orders(per_second=8),
     ),
     Scenario(
         "killed-while-opening",
