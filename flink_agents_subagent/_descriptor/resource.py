@@ -14,8 +14,9 @@ from flink_agents_subagent._descriptor.reference import UnknownReferenceError, f
 from flink_agents_subagent._descriptor.shape import read_entry
 from flink_agents_subagent._plan.definition import ResourceDefinition, check_subagent
 from flink_agents_subagent.context import RetryPolicy
-from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.errors import ContextMisuseError, DefinitionError, NotExpressibleError
 from flink_agents_subagent.resources import ResourceDescriptor, ResourceType, check_resource
+from flink_agents_subagent.subagents import JavaSubagent
 
 __all__ = ["Described", "described_by"]
 
@@ -83,7 +84,7 @@ def _subagent(entry: SubagentEntry, node: Node, problems: Problems) -> Any:
     if entry.java is not None and entry.clazz is not None:
         problems.add(node.key_at("java"), f"{owner} has a 'class' and a 'java'; leave one of them out")
     elif entry.java is not None:
-        problems.add(node.key_at("java"), f"{owner} is in Java, which this release does not call; describe a 'class'")
+        return _java_subagent(entry, common, node, problems)
     elif entry.clazz is not None:
         for key in common.keys() & entry.args.keys():
             problems.add(node.key_at("args", key), f"{key!r} is given twice; leave it out of 'args'")
@@ -91,6 +92,17 @@ def _subagent(entry: SubagentEntry, node: Node, problems: Problems) -> Any:
     else:
         problems.add(node.position, f"{owner} needs the key 'class', or 'java' for one in Java; add it")
     return None
+
+
+def _java_subagent(entry: SubagentEntry, common: Mapping[str, Any], node: Node, problems: Problems) -> Any:
+    """Describe one in Java: not an instance, because agents of a file may share the description."""
+    arguments = {"class_name": entry.java, "args": entry.args, **common}
+    try:
+        JavaSubagent(**arguments)
+    except (DefinitionError, NotExpressibleError, ContextMisuseError) as error:
+        problems.add(node.at("args"), f"sub-agent {entry.name!r}: {error}")
+        return None
+    return ResourceDescriptor(clazz=JavaSubagent, **arguments)
 
 
 def _common_arguments(entry: SubagentEntry, node: Node, problems: Problems) -> dict[str, Any]:

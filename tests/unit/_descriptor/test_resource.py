@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from flink_agents_subagent import ResourceDescriptor, ResourceType, RetryPolicy
+from flink_agents_subagent import JavaSubagent, ResourceDescriptor, ResourceType, RetryPolicy
 from flink_agents_subagent._descriptor.model import RetryEntry, SubagentEntry
 from flink_agents_subagent.subagents.asynchronous import AsyncSubagentArguments
 from flink_agents_subagent.subagents.deferred import DeferredSubagentArguments
+from flink_agents_subagent.testing import LocalRunner, with_stand_ins
 from tests.unit._descriptor.files import agent_of, problems_of
 
 wares = importlib.import_module("wares")
@@ -56,6 +57,40 @@ def test_what_every_sub_agent_has_stands_beside_its_arguments(tmp_path: Path) ->
         "retry": RetryPolicy(5, timedelta(seconds=0.5), 1.5, timedelta(minutes=1), (OSError,)),
     }
     assert wares.Simple(**descriptor.arguments).retry.max_attempts == 5
+
+
+def test_a_sub_agent_in_java_has_the_arguments_of_every_sub_agent(tmp_path: Path) -> None:
+    """Its own go to the Java class; it is described, so that agents of one file do not share an instance [R1, B2]."""
+    entry = "{name: a, java: com.acme.Pricer, args: {currency: EUR}, timeout: 30, result_type: wares:Order, retry: {}}"
+
+    descriptor = agent_of(tmp_path, _AGENT + f"    subagents: [{entry}]\n").resources["a", ResourceType.AGENT]
+
+    assert isinstance(descriptor, ResourceDescriptor)
+    assert (descriptor.clazz, descriptor.arguments) == (
+        JavaSubagent,
+        {
+            "class_name": "com.acme.Pricer",
+            "args": {"currency": "EUR"},
+            "timeout": 30,
+            "result_type": wares.Order,
+            "retry": RetryPolicy(),
+        },
+    )
+
+
+def test_a_sub_agent_in_java_runs_with_a_stand_in(tmp_path: Path) -> None:
+    """As one that Python registers [R1, B2]."""
+    text = """\
+        agents:
+          - name: desk
+            actions:
+              - {function: wares:take, events: [InputEvent]}
+              - {function: wares:review, events: ["wares:Order"]}
+            subagents: [{name: reviewer, java: com.acme.Reviewer}]
+    """
+    agent = with_stand_ins(agent_of(tmp_path, text), {"reviewer": wares.Reviewer(factor=3)})
+
+    assert LocalRunner(agent).run([("ada", 5)]).values == [{"review": 15}]
 
 
 def test_an_empty_retry_is_the_usual_one(tmp_path: Path) -> None:
@@ -168,9 +203,9 @@ def test_resources_of_the_file_belong_to_each_agent(tmp_path: Path) -> None:
             "wares:take is <function take",
         ),
         (
-            "{name: a, java: com.acme.Pricer}",
-            "java",
-            "sub-agent 'a' is in Java, which this release does not call; describe a",
+            "{name: a, java: com.acme.Pricer, args: {ratio: .nan}}",
+            "args",
+            "sub-agent 'a': ",
         ),
     ],
 )
