@@ -28,12 +28,18 @@ def answer(body: bytes) -> dict[str, Any]:
 class EffectHttpServer(LoopbackServer):
     """The server: it takes any request, and answers after a latency."""
 
-    def __init__(self, log: Path, latency_ms: tuple[int, int]) -> None:
-        """Listen on the loopback interface; `latency_ms` are the least and the most that an answer takes."""
+    def __init__(self, log: Path, latency_ms: tuple[int, int], address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        """Listen at `address`, a free port if that is 0; `latency_ms` are the least and the most that an answer takes."""
+        self._address = address
         super().__init__(log)
         self._latency_ms = latency_ms
         self._answers: dict[str, dict[str, Any]] = {}
         """By idempotency key; there from the beginning of a request on, since from then on it has its effect."""
+
+    def server_bind(self) -> None:
+        """Take the address: in a container the loopback interface is nobody else's."""
+        self.server_address = self._address
+        super().server_bind()
 
     def is_for(self, fault: Fault, asked: Asked) -> bool:
         """Tell whether a fault may hit a request: by what its path begins with."""
@@ -57,9 +63,12 @@ def main() -> None:
     """Serve until the process is ended."""
     parser = server_arguments(__doc__.splitlines()[0])
     parser.add_argument("--latency-ms", type=int, nargs=2, default=(0, 0), metavar=("LEAST", "MOST"))
+    parser.add_argument("--host", default="127.0.0.1", help="interface to listen on")
+    parser.add_argument("--port", type=int, default=0, help="0: a free one")
     options = parser.parse_args()
     least, most = options.latency_ms
-    run_as_process(lambda: EffectHttpServer(options.log, (least, most)), options.announce)
+    address = (options.host, options.port)
+    run_as_process(lambda: EffectHttpServer(options.log, (least, most), address), options.announce)
 
 
 if __name__ == "__main__":
