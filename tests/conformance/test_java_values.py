@@ -1,4 +1,4 @@
-"""What crosses to and from Java: one rule for values, error texts and states of runs, pinned for both languages."""
+"""What crosses to and from Java: one rule for values and error texts, pinned for both languages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from flink_agents_subagent._flink.port import JavaHost
 from flink_agents_subagent.errors import DurableCallError, NotExpressibleError
 from flink_agents_subagent.subagents.normalization import normalize
 from flink_agents_subagent.subagents.result import SubagentResult
-from flink_agents_subagent.subagents.status import RunState
 from tests.conformance.vectors import vectors
 
 
@@ -173,22 +172,6 @@ def test_an_error_text_is_kept_alike(given: dict[str, Any], expected: dict[str, 
     text = SubagentResult.error(failure).error_message
 
     assert text == expected["start"] + expected["repeated"] * expected["times"] + expected["end"]
-
-
-@pytest.mark.parametrize(("given", "expected"), vectors("run-status"))
-def test_a_state_of_a_run_means_the_same(given: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Which states are an end, and after which a submit is sent again [M2, T12]."""
-    state = RunState(given["state"])
-
-    assert state.is_terminal is expected["is_terminal"]
-    assert (state is RunState.NOT_STARTED) is expected["is_sent_again"]
-
-
-def test_every_state_of_a_run_is_pinned() -> None:
-    """No state is unknown to the vectors, and so to the Java half; an unknown one is refused [M2, T12]."""
-    assert [case.values[0]["state"] for case in vectors("run-status")] == [state.value for state in RunState]
-    with pytest.raises(ValueError, match="'PAUSED' is no state of a run"):
-        RunState("PAUSED")
 
 
 def test_the_methods_that_python_calls_are_pinned() -> None:

@@ -57,8 +57,8 @@ public interface AsyncSubagent extends Subagent {
     void cancel(SubagentRequest request) throws Exception;
 
     /**
-     * Tells what became of a submit that was in flight when the process died: {@link RunStatus.State#NOT_STARTED} has it sent
-     * again, any other state does not.
+     * Tells what became of a submit that was interrupted, by a crash or an exception: it is sent again unless the run
+     * {@linkplain RunStatus#isKnown is known}.
      *
      * @throws Exception when it cannot tell
      */

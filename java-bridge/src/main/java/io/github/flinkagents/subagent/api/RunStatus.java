@@ -53,9 +53,14 @@ public record RunStatus(State state, String reason, Optional<Duration> retryAfte
         return new RunStatus(state, reason, retryAfter, reference);
     }
 
+    /** Whether the service knows the run, so that after a crash its request must not be sent again. */
+    public boolean isKnown() {
+        return state != State.NOT_STARTED || run != null;
+    }
+
     /** How far a run is. */
     public enum State {
-        /** The service knows nothing of it, or has not begun it. */
+        /** The service knows nothing of it; or, with {@link RunStatus#run}, has accepted it and not begun. */
         NOT_STARTED,
         /** It is at work. */
         RUNNING,
@@ -69,11 +74,6 @@ public record RunStatus(State state, String reason, Optional<Duration> retryAfte
         /** Whether the run has ended, so that nobody asks again. */
         public boolean isTerminal() {
             return this == COMPLETED || this == FAILED || this == CANCELLED;
-        }
-
-        /** Whether a submit has reached the service, so that it must not be sent again. */
-        public boolean isKnown() {
-            return this != NOT_STARTED;
         }
     }
 }

@@ -14,6 +14,7 @@
 package io.github.flinkagents.subagent.api;
 
 import io.github.flinkagents.subagent.protocol.Vectors;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,13 +35,16 @@ class RunStatusConformanceTest {
     @ParameterizedTest
     @MethodSource("states")
     void state_meansTheSame(Vectors.Case vector) {
-        RunStatus.State state =
-                RunStatus.State.valueOf(vector.given().get("state").asText());
+        JsonNode expected = vector.expect();
+        JsonNode run = vector.given().get("run");
+        RunStatus status = RunStatus.of(
+                        RunStatus.State.valueOf(vector.given().get("state").asText()))
+                .ofRun(run.isNull() ? null : run.asText());
 
-        assertThat(state.isTerminal())
-                .isEqualTo(vector.expect().get("is_terminal").asBoolean());
-        assertThat(state.isKnown())
-                .isNotEqualTo(vector.expect().get("is_sent_again").asBoolean());
+        assertThat(status.state().isTerminal())
+                .isEqualTo(expected.get("is_terminal").asBoolean())
+                .isEqualTo(!expected.get("outcome").isNull());
+        assertThat(status.isKnown()).isNotEqualTo(expected.get("is_sent_again").asBoolean());
     }
 
     /** No state exists on this side alone, and none on the other [M2, T12]. */
