@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from flink_agents_subagent import NotExpressibleError
+from flink_agents_subagent import JavaSubagent, NotExpressibleError, ResourceDescriptor, ResourceType, load_agents
 from flink_agents_subagent.subagents.normalization import normalize
 from tests.docs.pages import ROOT, page
 
@@ -48,6 +49,25 @@ def test_the_interfaces_of_the_page_exist() -> None:
     for name, methods in rows:
         source = (package / f"{name}.java").read_text(encoding="utf-8")
         assert all(f" {method}(SubagentRequest request)" in source for method in re.findall(r"`(\w+)`", methods))
+
+
+def test_the_yaml_of_the_page_is_the_same_sub_agent(tmp_path: Path) -> None:
+    """A file describes what the constructor makes [R1, B2]."""
+    (block,) = _blocks("yaml")
+    actions = "    actions:\n      - {function: 'operator:add', events: [InputEvent]}\n"
+    file = tmp_path / "agents.yaml"
+    file.write_text("agents:\n  - name: sales\n" + actions + block, encoding="utf-8")
+
+    built = load_agents(file).agent("sales").resources["pricer", ResourceType.AGENT]
+
+    assert isinstance(built, ResourceDescriptor)
+    assert built.clazz is JavaSubagent
+    made = JavaSubagent(**built.arguments)
+    assert (made.class_name, made._args, made._arguments) == (
+        "com.acme.Pricer",
+        {"service": "http://prices:8080/"},
+        {"timeout": 30},
+    )
 
 
 def test_the_page_names_the_package_of_the_jar() -> None:
