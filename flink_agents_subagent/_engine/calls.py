@@ -69,6 +69,13 @@ class CallDesk:
 
     # Starting
 
+    def release_all(self, slots: list[Slot]) -> None:
+        """Let calls of a run go ahead together, so that those that are under way have their places in lanes first."""
+        self.turns.hold()
+        for slot in slots:
+            self.release(slot)
+        self.turns.let_go()
+
     def release(self, slot: Slot) -> None:
         """Let a call go ahead: replay is over, nothing recorded decides it, and its intent is durable if it has one (E3.6)."""
         if slot.state is SlotState.INTENDED:

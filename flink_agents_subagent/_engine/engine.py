@@ -88,6 +88,8 @@ class Engine:
                 core.count(metric.UNCLAIMED_JOURNALS)
             self._touched.add(key)
         self._expire_later()
+        # What is under way in any run has its place in a lane before something new begins.
+        core.calls.turns.hold()
         for key, entry, _ in restored:
             waiting = [HeldInput(_RESTORED_TICKET, queued.raw, queued.timestamp) for queued in entry.queue]
             if entry.run is not None:
@@ -100,6 +102,7 @@ class Engine:
             if waiting:
                 self._queues[key] = deque(waiting)
             self._begin(key, run)
+        core.calls.turns.let_go()
 
     # Commands
 

@@ -166,8 +166,10 @@ class Run:
             return
         if self.unreleased:
             unreleased, self.unreleased = self.unreleased, []
-            for slot in unreleased:
-                self.core.calls.release(slot)
+            if len(unreleased) == 1:
+                self.core.calls.release(unreleased[0])
+            else:
+                self.core.calls.release_all(unreleased)
         for execution in self._active:
             execution.prepare()
             if not execution.can_go_on():

@@ -75,13 +75,25 @@ class Turns:
     Thread: task thread.
     """
 
-    __slots__ = ("_begin", "_core", "_lanes")
+    __slots__ = ("_begin", "_core", "_holds", "_lanes")
 
     def __init__(self, core: EngineCore, begin: Callable[[Slot], None]) -> None:
         """Have `begin` called with each call whose turn comes."""
         self._core = core
         self._begin = begin
         self._lanes: dict[str, _Lane] = {}
+        self._holds = 0
+
+    def hold(self) -> None:
+        """Let nobody begin until `let_go`: calls that are under way are to be counted first."""
+        self._holds += 1
+
+    def let_go(self) -> None:
+        """Let those begin whose turn it is, once all `hold` are over."""
+        self._holds -= 1
+        if not self._holds:
+            for lane in self._lanes.values():
+                self._take_turns(lane)
 
     def lane(self, lane: CallLane) -> Batch:
         """Return the lane of this name."""
@@ -117,6 +129,8 @@ class Turns:
             self._take_turns(slot.batch)
 
     def _take_turns(self, batch: Batch) -> None:
+        if self._holds and isinstance(batch, _Lane):
+            return
         now_ms = self._core.now_ms
         while batch.waiting and batch.has_turn(now_ms):
             following = batch.waiting.popleft()

@@ -18,7 +18,8 @@ def _lost(number: int) -> BaseException | None:
 class Service(Remote):
     """Starts a run for each submit that it gets; a second one for a call would be seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_concurrency: int | None = 2) -> None:
+        self.max_concurrency = max_concurrency
         super().__init__(faults=dict.fromkeys(("submit", "status", "fetch", "cancel"), _lost))
         self.broken: list[str] = []
         """What must not have happened, over all simulations."""
@@ -50,6 +51,6 @@ class Service(Remote):
 
 
 def service(remote: Service) -> CancellableJobs:
-    """Return the sub-agent: two runs at a time, and retries that outlast the faults."""
+    """Return the sub-agent, with retries that outlast the faults."""
     retry: Any = RetryPolicy(max_attempts=50, initial=timedelta(milliseconds=10))
-    return CancellableJobs(remote, retry=retry, max_concurrency=2, status_poll_interval=0.02)
+    return CancellableJobs(remote, retry=retry, max_concurrency=remote.max_concurrency, status_poll_interval=0.02)

@@ -17,7 +17,7 @@ def nothing() -> None:
     """Stand for a function: the tests say what it returns."""
 
 
-def spec(name: str, lane: CallLane | None, **fields: Any) -> CallSpec:
+def spec(name: str, lane: CallLane, **fields: Any) -> CallSpec:
     """Describe a call in a lane."""
     course = fields.pop("course", CallCourse(lane=lane))
     return CallSpec(
@@ -186,6 +186,30 @@ def test_what_is_under_way_after_a_restart_counts_and_does_not_wait() -> None:
     again.acknowledge()
     again.returns(call=3)
     assert names(again)[3:] == ["c0"]
+
+
+def test_a_restore_counts_what_is_under_way_before_anything_begins() -> None:
+    """Whichever key it belongs to, and wherever it stands among the calls of its run [M8, I7]."""
+    lane = CallLane("service", max_concurrency=1)
+    following = spec("second", lane)
+    course = CallCourse(lane=lane, then=lambda value, spent_ms: following)
+
+    async def action(event: InputEvent, ctx: RunnerContext) -> None:
+        handles = [ctx._open_call(spec(f"{event.input}{number}", lane, course=course)) for number in range(2)]
+        await asyncio.gather(*handles)
+
+    host = Host(agent_of(action))
+    host.input("a", "a")
+    host.input("b", "b")
+    host.returns()
+    host.acknowledge()
+    again = Host(agent_of(action), host.snapshot())
+    again.start()
+
+    assert names(host) == ["a0", "second"]
+    assert names(again) == ["second"]
+    again.returns()
+    assert names(again) == ["second", "a1"]
 
 
 @pytest.mark.parametrize("outcome", ["returns", "raises", "time-out"])
