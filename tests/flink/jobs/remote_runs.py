@@ -1,6 +1,7 @@
 """A job that has work done by services: `remote_runs.py <output folder> <store folder> <services as JSON> <inputs> <per second>`.
 
-The services are addresses by name. The one called `calls` answers at once, the others have runs. Each input goes to all of them.
+The services are addresses by name. The one called `calls` answers at once, the others have runs, for which the one called `impatience` allows
+three seconds. Each input goes to all of them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from flink_agents_subagent.integrations.http_jobs import HttpJobSubagent, HttpSu
 # Services fail again and again here; that is no reason to give up on them.
 _RETRY = RetryPolicy(max_attempts=50, initial=timedelta(milliseconds=50), max_interval=timedelta(seconds=1))
 
+_PATIENCE_S = 120.0
+"""Longer than a request is held on a slow machine."""
+
 
 class Asking(Agent):
     """Has each input worked on by every service."""
@@ -39,9 +43,14 @@ class Asking(Agent):
         self._names = list(services)
         for name, url in services.items():
             if name == "calls":
-                setup = ResourceDescriptor(clazz=HttpSubagent, url=url, retry=_RETRY)
+                setup = ResourceDescriptor(clazz=HttpSubagent, url=url, retry=_RETRY, request_timeout=_PATIENCE_S)
             else:
-                setup = ResourceDescriptor(clazz=HttpJobSubagent, url=url, retry=_RETRY, status_poll_interval=0.2)
+                arguments = {
+                    "retry": _RETRY,
+                    "status_poll_interval": 0.2,
+                    "timeout": 3 if name == "impatience" else None,
+                }
+                setup = ResourceDescriptor(clazz=HttpJobSubagent, url=url, **arguments)
             self.add_resource(name, ResourceType.AGENT, setup)
 
     @action(InputEvent)
@@ -50,7 +59,7 @@ class Asking(Agent):
         name = json.loads(event.input)["name"]
         setups = [ctx.get_resource(service, ResourceType.AGENT) for service in self._names]
         results = await SubagentFutures(*[setup.submit(ctx, name) for setup in setups]).await_all()
-        ctx.send_event(OutputEvent(output=[name, *[result.get_result(str) for result in results]]))
+        ctx.send_event(OutputEvent(output=[name, *[result.result or result.reason for result in results]]))
 
 
 def main() -> None:
