@@ -47,6 +47,7 @@ class Asking(Agent):
             else:
                 arguments = {
                     "retry": _RETRY,
+                    "request_timeout": _PATIENCE_S,
                     "status_poll_interval": 0.2,
                     "timeout": 3 if name == "impatience" else None,
                 }
