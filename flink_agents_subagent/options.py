@@ -240,7 +240,7 @@ def render_options() -> str:
     lines = [
         "# Options",
         "",
-        "Set them with `env.set_option(name, value)`.",
+        "Set them with `env.set_option(name, value)`, or in a [YAML file](yaml.md).",
         "Durations have a unit (`500 ms`, `10 s`, `5 min`, `1 h`, `7 d`), sizes too (`512 KiB`, `8 MiB`).",
         "",
         "| option | takes | default | meaning |",
