@@ -32,6 +32,7 @@ from flink_agents_subagent._engine.effects import (
 from flink_agents_subagent._engine.encoding import key_bytes
 from flink_agents_subagent._engine.engine import Engine
 from flink_agents_subagent._engine.settings import EngineSettings
+from flink_agents_subagent._flink.process import set_up_process
 from flink_agents_subagent._plan import compile_agent
 
 AGENTS: Mapping[str, type[Agent]] = MappingProxyType(
@@ -178,6 +179,7 @@ def _yardstick() -> float:
 
 def main() -> None:
     """Measure the agents in turns and print a table."""
+    set_up_process()
     options = _parser().parse_args()
     names = [options.profile] if options.profile else list(AGENTS)
     hosts = {name: Host(AGENTS[name]) for name in names}

@@ -125,7 +125,8 @@ class AsyncExecution(Execution):
             run()
         finally:
             core.leave()
-        core.check()
+        if core.failure is not None:
+            core.check()
 
     def _end(self, task: LoopTask) -> None:
         error = self._error_of(task)
@@ -137,7 +138,7 @@ class AsyncExecution(Execution):
         self._cancel_open_calls()
         self.is_sealed = True
         loop = self.loop
-        if not loop.has_ended():
+        if not loop.end_if_idle():
             self._run_loop(loop.shut_down)
             if loop.failure is not None:
                 self.run.action_failed(self.action.name, loop.failure)
@@ -309,8 +310,9 @@ class AsyncExecution(Execution):
         slot = self._slots[record.slot]
         if slot is None:
             raise Mismatch(f"slot {record.slot} has had its outcome")
-        if record.identity() != (slot.spec.function_id, slot.spec.fingerprint):
-            raise Mismatch(f"the code calls {identity_text(slot.spec.function_id, slot.spec.fingerprint)}")
+        spec = slot.spec
+        if record.function_id != spec.function_id or record.fingerprint != spec.fingerprint:
+            raise Mismatch(f"the code calls {identity_text(spec.function_id, spec.fingerprint)}")
         return slot
 
     def _take_outcome(self, slot: Slot, record: Record) -> None:

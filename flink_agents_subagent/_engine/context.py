@@ -192,7 +192,7 @@ class ExecutionContext(RunnerContext):
         execution = self._enter_async("ctx.durable_execute_all_async")
         if max_concurrency is not None and max_concurrency < 1:
             raise ContextMisuseError(f"max_concurrency is at least 1, not {max_concurrency}")
-        specs = [spec_of(call.func, call.args, call.kwargs, _options(call)) for call in calls]
+        specs = [spec_of(call.func, tuple(call.args), call.kwargs, _options(call)) for call in calls]
         batch = Batch(max_concurrency or len(specs))
         return _outcomes([execution.open_call(spec, batch) for spec in specs])
 

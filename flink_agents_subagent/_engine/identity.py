@@ -118,6 +118,9 @@ def function_id(func: Callable[..., Any]) -> str:
     Raises:
         DefinitionError: The callable has no name.
     """
+    if type(func) is types.FunctionType and type(func.__module__) is str:
+        # What most calls call, and what the rest of this function would say of it.
+        return f"{func.__module__}:{func.__qualname__}"
     while isinstance(func, functools.partial):
         func = func.func
     name = getattr(func, "__qualname__", None)

@@ -74,10 +74,11 @@ class Journal:
 
     def next_acknowledged(self) -> Record | None:
         """Take the next record whose turn of delivery has come, None while the store has not acknowledged it (E2.2)."""
-        if not self.awaiting or not self.awaiting[0].is_acknowledged:
+        awaiting = self.awaiting
+        if not awaiting or not awaiting[0].is_acknowledged:
             return None
-        record = self.awaiting.popleft()
-        if not self.awaiting:
+        record = awaiting.popleft()
+        if not awaiting:
             self.awaiting = _NOTHING
         return record
 

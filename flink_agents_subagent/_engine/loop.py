@@ -37,7 +37,8 @@ class LoopFuture(asyncio.Future[Any]):
     __slots__ = ("_order",)
 
     def __init__(self, loop: ExecutionLoop) -> None:
-        self._order = loop.next_number()
+        loop.numbers += 1
+        self._order = loop.numbers
         asyncio.Future.__init__(self, loop=loop)
 
     def __hash__(self) -> int:
@@ -109,7 +110,7 @@ class ExecutionLoop(RefusingLoop):
         self._ready: list[asyncio.Handle] = []
         self._timers: list[_Timer] = []
         self._cancelled_timers = 0
-        self._numbers = 0
+        self.numbers = 0
         self._tasks: list[LoopTask] = []
         self._prune_above = _FEW
         self._generators: list[AsyncGenerator[Any, Any]] = []
@@ -130,8 +131,8 @@ class ExecutionLoop(RefusingLoop):
 
     def next_number(self) -> int:
         """Return the creation number of the next task or future."""
-        self._numbers += 1
-        return self._numbers
+        self.numbers += 1
+        return self.numbers
 
     def register(self, task: LoopTask) -> int:
         """Keep a task that is being made, for `shut_down`; returns its creation number."""
@@ -147,11 +148,6 @@ class ExecutionLoop(RefusingLoop):
             return bool(self._ready)
         timer = self._next_timer()
         return timer is not None and timer.due_ms <= self._clock.clock_ms
-
-    def has_ended(self) -> bool:
-        """Tell whether nothing of the author's code is left that could run: the usual end."""
-        tasks = self._tasks
-        return len(tasks) == 1 and tasks[0].done() and not self._timers and not self._generators
 
     def next_timer(self) -> tuple[int, int] | None:
         """Return due time in milliseconds and number of the earliest timer, None when nothing sleeps."""
@@ -187,6 +183,16 @@ class ExecutionLoop(RefusingLoop):
         self._is_stopped = True
         self._ready.clear()
 
+    def end_if_idle(self) -> bool:
+        """Be shut down if nothing is left of the author's code that could run, which is the usual end; tell whether."""
+        tasks = self._tasks
+        if len(tasks) != 1 or not tasks[0].done() or self._timers or self._generators:
+            return False
+        self.is_shut_down = self._is_stopped = True
+        tasks.clear()
+        self._ready.clear()
+        return True
+
     def shut_down(self) -> None:
         """End everything that still runs: tasks are cancelled in order of creation, then async generators are closed (E2.7).
 
@@ -194,10 +200,6 @@ class ExecutionLoop(RefusingLoop):
         logged and forgotten.
         """
         self.is_shut_down = True
-        if self.has_ended():
-            self.halt()
-            self._tasks.clear()
-            return
         for task in [*self._cancel_tasks(), *self._close_generators()]:
             if task.done() and not task.cancelled() and task.exception() is not None:
                 _log.info("the clean-up of an action failed when it ended", exc_info=task.exception())

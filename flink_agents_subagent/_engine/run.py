@@ -213,23 +213,25 @@ class Run:
         self._journal = None
 
     def _count_parked(self, parked: int) -> None:
-        if parked == self._parked:
+        before = self._parked
+        if parked == before:
             return
-        meter = self.core.meter
-        if not parked or not self._parked:
-            meter.active_runs += 1 if parked else -1
-        meter.parked_executions += parked - self._parked
         self._parked = parked
+        meter = self.core.meter
+        meter.parked_executions += parked - before
+        if not before:
+            meter.active_runs += 1
+        elif not parked:
+            meter.active_runs -= 1
 
     # Steps
 
     def _step(self, number: int) -> None:
         """Visit every active execution in order, those included that it starts (decision 0001)."""
         self.step = number
-        active, index = self._active, 0
-        while index < len(active):
-            execution = active[index]
-            index += 1
+        active = self._active
+        # It grows while they are visited.
+        for execution in active:
             execution.visit()
             if self._active is not active:
                 # The run has failed: no code of it runs any more.
@@ -313,15 +315,16 @@ class Run:
     def _deliver(self, record: Record) -> None:
         if record.is_taken:
             return
-        if record.kind != "r":
+        kind = record.kind
+        if kind != "r":
             try:
                 self._execution_of(record).deliver(record)
             except Mismatch as mismatch:
                 self.mismatched(f"{record.text}: {mismatch}", record.number)
                 return
-        if record.kind in ("o", "t"):
+        if kind in ("o", "t"):
             self.journal.move_clock(record.time_ms)
-        if record.kind in ("o", "t", "r"):
+        if kind in ("o", "t", "r"):
             self._step(record.number)
 
     def _execution_of(self, record: Record) -> Execution:

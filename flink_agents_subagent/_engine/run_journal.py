@@ -193,8 +193,9 @@ class RunJournal:
 
     def append(self, record: Record, name: Callable[[], str]) -> None:
         """Hand a record to the store; it is delivered in its turn, after its acknowledgement (E2.2)."""
+        core, run = self._core, self._run
         number = self._number(record)
-        self._core.append(self._run, self._core.make_append(self._run.key, number, record, name), record)
+        core.append(run, core.make_append(run.key, number, record, name), record)
 
     def commit(self, record: Record, name: Callable[[], str]) -> None:
         """Make a record durable before returning; the caller has it, so that its turn of delivery is skipped (E3.16)."""
@@ -258,7 +259,9 @@ class RunJournal:
             return None
         if self._doubtful is not None:
             self._trust()
-        return records.next_replayed() if records.replay else records.next_acknowledged()
+        if records.replay:
+            return records.next_replayed()
+        return records.next_acknowledged() if records.awaiting else None
 
     @property
     def waits_for_store(self) -> bool:

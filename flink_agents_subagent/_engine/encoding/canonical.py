@@ -35,6 +35,7 @@ __all__ = ["canonical", "fingerprint", "input_fingerprint"]
 
 _DIGEST_BYTES = 16
 _u32 = struct.Struct(">I").pack
+_POSITIONAL, _NO_NAMES = b"t" + _u32(2), b"d" + _u32(0)
 _TEXT_ONLY = frozenset({str})
 
 
@@ -61,9 +62,12 @@ def canonical(value: object, *, strict: bool = False) -> bytes:
     return bytes(writer.out)
 
 
-def fingerprint(args: Sequence[object], kwargs: Mapping[str, object]) -> bytes:
+def fingerprint(args: tuple[object, ...], kwargs: Mapping[str, object]) -> bytes:
     """Return the 16-byte fingerprint of a call's arguments (E3.2); the order of keyword arguments does not count."""
-    return hashlib.blake2b(canonical((tuple(args), dict(kwargs))), digest_size=_DIGEST_BYTES).digest()
+    plain = None if kwargs else encode_plain(args, MAX_DEPTH - 1)
+    # The most usual case: saves two containers out of three.
+    encoded = canonical((args, dict(kwargs))) if plain is None else _POSITIONAL + plain + _NO_NAMES
+    return hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest()
 
 
 def input_fingerprint(value: object) -> bytes:

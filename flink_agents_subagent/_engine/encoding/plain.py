@@ -5,7 +5,6 @@ Gives the same bytes as `canonical.py`, which does the rest: values of other typ
 
 from __future__ import annotations
 
-import functools
 import math
 import struct
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,10 @@ __all__ = ["encode_float", "encode_int", "encode_plain", "encode_text"]
 _u32 = struct.Struct(">I").pack
 _f64 = struct.Struct(">d").pack
 _NAN = struct.pack(">d", math.nan)
-_SHORT = 64
-"""Names of fields that are worth remembering have at most as many letters."""
+
+_SHORT, _MANY = 64, 1024
+_names: dict[str, bytes] = {}
+"""Encoded names of fields, which values of one job have in common: so many, of at most so many letters, are remembered."""
 
 
 def encode_plain(value: Any, depth: int) -> bytes | None:
@@ -67,9 +68,15 @@ def _encode_dict(pairs: Mapping[Any, Any], depth: int) -> bytes | None:
         part = encode_plain(pairs[name], depth)
         if part is None:
             return None
-        parts.append(_encode_name(name) if len(name) <= _SHORT else encode_text(name))
-        parts.append(part)
+        parts += (_names.get(name) or _encode_name(name), part)
     return b"".join(parts)
+
+
+def _encode_name(name: str) -> bytes:
+    encoded = encode_text(name)
+    if len(name) <= _SHORT and len(_names) < _MANY:
+        _names[name] = encoded
+    return encoded
 
 
 def _encode_items(tag: bytes, items: Sequence[Any], depth: int) -> bytes | None:
@@ -88,9 +95,6 @@ def encode_text(value: str) -> bytes:
     """Return the canonical encoding of a text."""
     data = value.encode("utf-8", "surrogatepass")
     return b"s" + _u32(len(data)) + data
-
-
-_encode_name = functools.lru_cache(maxsize=1024)(encode_text)
 
 
 def encode_int(value: int) -> bytes:

@@ -64,7 +64,7 @@ def _is_plain_object(members: Mapping[Any, Any], depth: int) -> bool:
     if depth < 0:
         return False
     for name, item in members.items():
-        if type(name) is not str or name[:1] == "$" or not is_plain(item, depth):
+        if type(name) is not str or name[:1] == "$" or not (type(item) is str or is_plain(item, depth)):
             return False
     return True
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 import subprocess
 import sys
@@ -64,6 +65,14 @@ def test_an_encoding_does_not_depend_on_what_is_beside_the_value(value: Any) -> 
     beside = Decimal(1)
 
     assert canonical([value, beside]) == b"l\x00\x00\x00\x02" + canonical(value) + canonical(beside)
+
+
+@given(st.lists(values, max_size=3))
+def test_a_call_without_names_is_fingerprinted_as_any_other(args: list[Any]) -> None:
+    """The fingerprint of positional arguments is that of all arguments together [E3.3]."""
+    encoded = canonical((tuple(args), {}))
+
+    assert fingerprint(tuple(args), {}) == hashlib.blake2b(encoded, digest_size=16).digest()
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(), max_size=5), st.randoms(use_true_random=False))
