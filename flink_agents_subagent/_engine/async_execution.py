@@ -327,7 +327,6 @@ class AsyncExecution(Execution):
         self.forget(slot)
         value, error = outcome_of(self.core, record, slot)
         if course is not None:
-            course.is_sent = True
             if self._go_on(slot, course, record, value):
                 return
             self.core.calls.turns.give_back(slot)

@@ -291,7 +291,7 @@ class CallDesk:
     def _stop(self, slot: Slot) -> None:
         if slot.state is SlotState.RUNNING:
             self._stop_running(slot)
-        elif slot.state is SlotState.QUEUED:
+        elif slot.state in (SlotState.QUEUED, SlotState.BATCHED):
             self._core.count(metric.CALLS_WAITING, slot.label, -1)
         if slot.retry_timer is not None:
             self._core.deadlines.cancel(slot.retry_timer)

@@ -7,6 +7,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 
+from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.deadlines import Deadline
 from flink_agents_subagent._engine.slot import Slot, SlotState
@@ -107,6 +108,7 @@ class Turns:
         slot.batch = batch
         slot.state = SlotState.BATCHED
         batch.waiting.append(slot)
+        self._core.count(metric.CALLS_WAITING, slot.label, 1)
         self._take_turns(batch)
 
     def count(self, slot: Slot, lane: CallLane) -> None:
@@ -137,6 +139,7 @@ class Turns:
             if following.state is SlotState.BATCHED:
                 batch.take_turn(now_ms)
                 following.holds_turn = True
+                self._core.count(metric.CALLS_WAITING, following.label, -1)
                 self._begin(following)
         if isinstance(batch, _Lane) and batch.alarm is None:
             self._set_alarm(batch)

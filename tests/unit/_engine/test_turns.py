@@ -84,6 +84,19 @@ def test_a_call_that_is_cancelled_in_the_line_is_never_sent() -> None:
 
     assert names(host) == ["a0", "a2"]
     assert host.of(CancelCall) == []
+    assert host.counted("calls_waiting") == 0
+
+
+def test_those_who_wait_are_counted() -> None:
+    """By sub-agent; at any time as many as there are [M8, E7.1]."""
+    host = Host(agent_of(calling(CallLane("service", 1), count=4)))
+    host.input("a")
+    waiting = [host.counted("calls_waiting")]
+    for _ in range(3):
+        host.returns()
+        waiting.append(host.counted("calls_waiting"))
+
+    assert waiting == [3, 2, 1, 0]
 
 
 def test_a_running_call_that_is_cancelled_gives_its_place_to_the_next() -> None:
