@@ -129,8 +129,9 @@ _BROKER = (
     Scenario(
         "two-jobs-on-one-topic",
         "S1.6, S2.5",
-        (Kill(0.3), Kill(0.7)),
-        orders=Orders(count=60, per_second=20),
+        (Kill(0.4), Kill(0.7)),
+        # The first is not to be done before the second begins.
+        orders=Orders(count=60, per_second=2.5),
         jobs=2,
     ),
 )

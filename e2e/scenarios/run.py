@@ -123,13 +123,13 @@ class ScenarioRun:
         calls = round(share * self.call_count)
 
         def reached() -> bool:
-            return self.desks.request_count() >= calls or any(
+            return self.desks.request_count() >= calls or all(
                 self.cluster.has_finished(job.flink_id) for job in self.jobs
             )
 
         wait_until(reached, f"{calls} of {self.call_count} calls are made", _MOMENT_S, poll_s=0.1)
         if self.desks.request_count() < calls:
-            raise HarnessError(f"a job finished with fewer calls than the {calls} at which something had to happen")
+            raise HarnessError(f"the jobs finished with fewer calls than the {calls} at which something had to happen")
 
     def wait_for_requests(self, desk: str, count: int, since: int) -> None:
         """Return when a desk of the first job was asked so many times more than the `since` times before."""
