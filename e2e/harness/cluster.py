@@ -99,8 +99,8 @@ class FlinkCluster:
         self._port, self._rpc_port = free_ports(2)
         self._jobmanager: ManagedProcess | None = None
         self._taskmanagers: dict[str, ManagedProcess] = {}
-        self._paused: dict[str, tuple[ManagedProcess, int]] = {}
-        """TaskManagers that were paused once, with the length of their log at that time."""
+        self._lost: dict[str, tuple[ManagedProcess, int]] = {}
+        """TaskManagers that live but do not count any more, with the length of their log when they were lost."""
         self._clients: list[ManagedProcess] = []
         self._started = 0
         self.rest = FlinkRest(self._port)
@@ -155,24 +155,28 @@ class FlinkCluster:
         for client in self._clients:
             # Its JVM is a child of it, and a killed client leaves none behind.
             client.kill()
-        for paused, _ in self._paused.values():
-            # It would not hear of an orderly end.
-            paused.kill()
+        for lost, _ in self._lost.values():
+            # One that is paused would not hear of an orderly end.
+            lost.kill()
         end(self._processes())
         self._taskmanagers.clear()
-        self._paused.clear()
+        self._lost.clear()
         self._jobmanager = None
 
-    def start_taskmanager(self, variables: Mapping[str, str] | None = None) -> str:
+    def start_taskmanager(
+        self, variables: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None
+    ) -> str:
         """Start a TaskManager and return its name; `wait_for_taskmanager` tells when it takes part.
 
         Args:
             variables: Environment variables of this one.
+            options: Options of Flink for this one.
         """
         self._started += 1
         name = f"taskmanager-{self._started}"
         script, log = self._flink.script("taskmanager.sh"), self.logs / f"{name}.log"
         command: list[str | Path] = [script, "start-foreground", f"-Dtaskmanager.resource-id={name}"]
+        command += [f"-D{option}={value}" for option, value in (options or {}).items()]
         environment = {**self._environment(with_libraries=True), **(variables or {})}
         self._taskmanagers[name] = ManagedProcess(name, command, log, env=environment)
         return name
@@ -208,31 +212,33 @@ class FlinkCluster:
             raise HarnessError(f"{name} ended, but not of {reason!r}; the end of its log:\n{process.log_tail()}")
         return time.monotonic_ns()
 
-    def pause_taskmanager(self, name: str) -> int:
-        """Stop a TaskManager in its tracks, and count it as lost; return the `time.monotonic_ns()` after the signal."""
+    def lose_taskmanager(self, name: str) -> int:
+        """Count a TaskManager as lost, though it goes on; return the `time.monotonic_ns()`."""
         process = self._taskmanagers.pop(name)
-        process.pause()
-        self._paused[name] = process, process.log.stat().st_size
+        self._lost[name] = process, process.log.stat().st_size
         return time.monotonic_ns()
 
-    def resume_taskmanager(self, name: str) -> int:
-        """Let a paused TaskManager go on; return the `time.monotonic_ns()` before that. It stays out of `taskmanagers`."""
-        resumed_ns = time.monotonic_ns()
-        self._paused[name][0].resume()
-        return resumed_ns
+    def pause_taskmanager(self, name: str) -> int:
+        """Stop a TaskManager in its tracks, and count it as lost; return the `time.monotonic_ns()` after the signal."""
+        self._taskmanagers[name].pause()
+        return self.lose_taskmanager(name)
 
-    def wait_for_paused_log(self, name: str, pattern: str, within_s: float) -> None:
-        """Return when a TaskManager that was paused once has logged something (a regular expression) since then."""
-        process, length = self._paused[name]
+    def resume_taskmanager(self, name: str) -> None:
+        """Let a paused TaskManager go on; it stays lost."""
+        self._lost[name][0].resume()
+
+    def wait_for_lost_log(self, name: str, pattern: str, within_s: float) -> None:
+        """Return when a lost TaskManager has logged something (a regular expression) since it was lost."""
+        process, length = self._lost[name]
 
         def logged() -> bool:
             return re.search(pattern, process.log.read_bytes()[length:].decode("utf-8", "replace")) is not None
 
         wait_until(logged, f"{name} logs {pattern!r}", within_s)
 
-    def end_paused(self, name: str) -> None:
-        """Kill a TaskManager that was paused once, before it takes part again."""
-        self._paused.pop(name)[0].kill()
+    def end_lost(self, name: str) -> None:
+        """Kill a lost TaskManager, before it takes part again."""
+        self._lost.pop(name)[0].kill()
 
     def stop_taskmanager(self, name: str) -> None:
         """Let a TaskManager shut down in an orderly way."""

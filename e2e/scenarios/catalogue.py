@@ -11,6 +11,7 @@ from e2e.scenarios.model import (
     Kill,
     KillWhileBrokerSilent,
     Orders,
+    Orphan,
     Reject,
     Reorder,
     RestartJobManager,
@@ -83,6 +84,12 @@ _KILLS = (
         (Zombie(0.3),),
         # All inputs are there before the pause, so that the zombie holds nothing but calls in flight.
         orders=Orders(count=60, per_second=1000),
+    ),
+    Scenario(
+        "orphan",
+        "S1.1, S1.2, S1.5",
+        (Orphan(0.3),),
+        orders=Orders(per_second=10),
     ),
     Scenario(
         "slow-rebuild",

@@ -14,6 +14,7 @@ __all__ = [
     "KillWhileBrokerSilent",
     "Moment",
     "Orders",
+    "Orphan",
     "Reject",
     "Reorder",
     "RestartJobManager",
@@ -102,6 +103,16 @@ class Zombie:
 
 
 @dataclass(frozen=True, slots=True)
+class Orphan:
+    """The JobManager is killed with −9, and the TaskManager does not notice: it goes on while its successor runs.
+
+    The job is submitted again from its last checkpoint, on another TaskManager; the store must stop the first one.
+    """
+
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
 class Reject:
     """The broker refuses records until the job has failed of it (a regular expression); then it takes them again."""
 
@@ -128,7 +139,17 @@ class Reorder:
 
 
 Step = (
-    Kill | Crash | RestartJobManager | Resume | BrokerAway | KillWhileBrokerSilent | Zombie | Reject | Inject | Reorder
+    Kill
+    | Crash
+    | RestartJobManager
+    | Resume
+    | BrokerAway
+    | KillWhileBrokerSilent
+    | Zombie
+    | Orphan
+    | Reject
+    | Inject
+    | Reorder
 )
 
 

@@ -20,7 +20,7 @@ from e2e.harness.processes import HarnessError, wait_until
 from e2e.harness.sinks import committed_lines
 from e2e.scenarios.checker import Evidence, Interruption, recorded_calls
 from e2e.scenarios.inputs import Expectation, as_lines, expect, make_orders
-from e2e.scenarios.model import Crash, Moment, Reorder, Scenario
+from e2e.scenarios.model import Crash, Moment, Orphan, Reorder, Scenario
 from e2e.scenarios.world import World
 
 __all__ = ["JobRun", "ScenarioRun"]
@@ -32,6 +32,8 @@ _RUNNING_S = 120.0
 _FINISH_S = 150.0
 _MANUAL_MS = 60_000
 """Checkpoints that are further apart than this are taken by the run, not by the clock."""
+_DEAF = {"heartbeat.timeout": "10 min", "heartbeat.rpc-failure-threshold": "-1"}
+"""Options of a TaskManager that does not notice the death of the JobManager."""
 _OPERATOR = "agent-Orders"
 
 
@@ -91,10 +93,14 @@ class ScenarioRun:
         return sum(len(job.expectation.calls) for job in self.jobs)
 
     def start(self) -> None:
-        """Submit the jobs for the first time; the first armed point is armed before."""
-        if isinstance(first := self.scenario.steps[0], Crash):
+        """Submit the jobs for the first time, on a TaskManager that is what the first step needs."""
+        first = self.scenario.steps[0]
+        if isinstance(first, (Crash, Orphan)):
             self.cluster.kill_taskmanager(self.cluster.taskmanagers[0])
+        if isinstance(first, Crash):
             self.cluster.start_taskmanager(armed(first.points[0]))
+        elif isinstance(first, Orphan):
+            self.cluster.start_taskmanager(options=_DEAF)
         for job in self.jobs:
             self.submit(job)
 

@@ -17,6 +17,7 @@ from e2e.scenarios.model import (
     Inject,
     Kill,
     KillWhileBrokerSilent,
+    Orphan,
     Reject,
     Reorder,
     RestartJobManager,
@@ -33,6 +34,7 @@ _CRASH_S = 90.0
 _STILL_S = 1.0
 _HELD = 4
 _ENDED = r"agent-Orders .* switched from RUNNING to (FAILED|CANCELING|CANCELED)"
+_FENCED = r"agent-Orders .* switched from RUNNING to FAILED with failure cause:\s.*no longer owns key groups"
 
 
 def perform(run: ScenarioRun, step: Step) -> None:
@@ -181,8 +183,28 @@ def _zombie(run: ScenarioRun, step: Zombie) -> None:
     # Whatever is recorded by now must not be asked for again: the zombie holds calls that its successor has made.
     run.interrupted(paused_ns)
     run.cluster.resume_taskmanager(name)
-    run.cluster.wait_for_paused_log(name, _ENDED, within_s=60)
-    run.cluster.end_paused(name)
+    run.cluster.wait_for_lost_log(name, _ENDED, within_s=60)
+    run.cluster.end_lost(name)
+
+
+def _orphan(run: ScenarioRun, step: Orphan) -> None:
+    run.wait_for(step.at)
+    (job,) = run.jobs
+    run.cluster.wait_for_checkpoints(job.flink_id, 1, within_s=_CRASH_S)
+    with _everything_held(run):
+        (orphan,) = run.cluster.taskmanagers
+        killed_ns = run.cluster.kill_jobmanager()
+        run.deaths += 1
+        run.cluster.lose_taskmanager(orphan)
+        run.cluster.start_jobmanager()
+        run.cluster.wait_for_taskmanager(run.cluster.start_taskmanager())
+        run.interrupted(killed_ns)
+        run.submit(job, run.last_checkpoint(job))
+        run.wait_until_running()
+        # Its successor has taken over what it holds; the answers to its calls come only now.
+        run.interrupted(killed_ns)
+    run.cluster.wait_for_lost_log(orphan, _FENCED, within_s=60)
+    run.cluster.end_lost(orphan)
 
 
 def _reject(run: ScenarioRun, step: Reject) -> None:
@@ -266,6 +288,7 @@ _PERFORMERS: Mapping[type[Any], Callable[[ScenarioRun, Any], None]] = {
     Crash: _crash,
     Inject: _inject,
     Kill: _kill,
+    Orphan: _orphan,
     KillWhileBrokerSilent: _kill_while_broker_silent,
     Reject: _reject,
     Reorder: _reorder,
