@@ -131,6 +131,7 @@ _BROKER = (
         "torn-and-foreign-records",
         "S1.4",
         (Inject(0.2),),
+        orders=Orders(per_second=8),
         checkpoint_ms=_MANUAL,
     ),
     Scenario(
