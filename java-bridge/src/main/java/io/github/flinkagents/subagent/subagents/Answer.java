@@ -21,12 +21,17 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What goes back to Python, as JSON values (decision 0008). */
-record Answer(Map<String, @Nullable Object> members) {
+/** What goes back to Python: one member of JSON values (decision 0008). */
+@FunctionalInterface
+interface Answer {
     /** There is nothing to tell. */
-    static final Answer DONE = of("done", true);
+    Answer DONE = rendering -> member("done", true);
 
-    private static final String ROOT = "result";
+    /** How messages name a result. */
+    String ROOT = "result";
+
+    /** Returns the member; reads the developer's objects, which may throw anything. */
+    Map<String, @Nullable Object> member(Rendering rendering) throws Exception;
 
     /** A result; one that JSON cannot express becomes a failed one that says where. */
     static Answer of(@Nullable SubagentResult result) {
@@ -34,62 +39,66 @@ record Answer(Map<String, @Nullable Object> members) {
             throw new IllegalStateException(
                     "the sub-agent returned null; return SubagentResult.ok(null) for an answer without value");
         }
-        if (!result.isSuccess()) {
-            return failure(result);
-        }
-        Map<String, @Nullable Object> members = new LinkedHashMap<>();
-        members.put("ok", true);
-        try {
-            Object rendered = Rendering.render(result.value(), result.isTyped(), ROOT);
-            members.put("value", Normalization.normalize(rendered, ROOT));
-        } catch (NotExpressibleException refused) {
-            return failure(SubagentResult.error(String.valueOf(refused.getMessage())));
-        }
-        return of(ROOT, members);
+        return rendering -> member(ROOT, result.isSuccess() ? success(result, rendering) : failure(result));
     }
 
     /** The reference of a run, or the outcome itself; a reference that JSON cannot express is the author's mistake. */
-    static Answer ofSubmit(@Nullable Object returned) throws NotExpressibleException {
+    static Answer ofSubmit(@Nullable Object returned) {
         return returned instanceof SubagentResult result
                 ? of(result)
-                : of("run", Normalization.normalize(returned, "run"));
+                : rendering -> member("run", Normalization.normalize(returned, "run"));
     }
 
     /** A status. */
-    static Answer of(@Nullable RunStatus status) throws NotExpressibleException {
+    static Answer of(@Nullable RunStatus status) {
         if (status == null) {
             throw new IllegalStateException("the sub-agent returned null for a status; return RunStatus.of(...)");
         }
-        Map<String, @Nullable Object> members = new LinkedHashMap<>();
-        members.put("state", status.state().name());
-        members.put("reason", status.reason().isEmpty() ? null : status.reason());
-        members.put(
-                "retry_after_ms", status.retryAfter().map(Duration::toMillis).orElse(null));
-        members.put("run", Normalization.normalize(status.run(), "run"));
-        return of("status", members);
+        return rendering -> {
+            Map<String, @Nullable Object> members = new LinkedHashMap<>();
+            members.put("state", status.state().name());
+            members.put("reason", status.reason().isEmpty() ? null : status.reason());
+            members.put(
+                    "retry_after_ms",
+                    status.retryAfter().map(Duration::toMillis).orElse(null));
+            members.put("run", Normalization.normalize(status.run(), "run"));
+            return member("status", members);
+        };
     }
 
     /** An exception that escaped. */
-    static Answer raised(Throwable failure) {
+    static Map<String, @Nullable Object> raised(Throwable failure) {
+        String message = failure.getMessage();
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         members.put("type", failure.getClass().getName());
-        String message = failure.getMessage();
         members.put(
                 "message", message == null ? "" : SubagentResult.error(message).errorMessage());
-        return of("raised", members);
+        return member("raised", members);
     }
 
-    private static Answer failure(SubagentResult failed) {
+    private static Map<String, @Nullable Object> success(SubagentResult result, Rendering rendering) {
+        try {
+            Object rendered = rendering.render(result.value(), result.isTyped(), ROOT);
+            Map<String, @Nullable Object> members = new LinkedHashMap<>();
+            members.put("ok", true);
+            members.put("value", Normalization.normalize(rendered, ROOT));
+            return members;
+        } catch (NotExpressibleException refused) {
+            return failure(SubagentResult.error(String.valueOf(refused.getMessage())));
+        }
+    }
+
+    private static Map<String, @Nullable Object> failure(SubagentResult failed) {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         members.put("ok", false);
         members.put("error", failed.errorMessage());
         members.put("reason", failed.reason().text());
-        return of(ROOT, members);
+        return members;
     }
 
-    private static Answer of(String name, @Nullable Object value) {
+    private static Map<String, @Nullable Object> member(String name, @Nullable Object value) {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         members.put(name, value);
-        return new Answer(members);
+        return members;
     }
 }

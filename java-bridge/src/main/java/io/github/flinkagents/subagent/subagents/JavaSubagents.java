@@ -20,6 +20,7 @@ import io.github.flinkagents.subagent.api.Subagent;
 import io.github.flinkagents.subagent.protocol.OnAnyThread;
 import io.github.flinkagents.subagent.protocol.OnMailboxThread;
 import org.apache.flink.util.ExceptionUtils;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,7 @@ public final class JavaSubagents {
     private final Runnable wake;
     private final Consumer<Throwable> fail;
     private final CallPool pool;
+    private final Rendering rendering = new Rendering();
     private final Map<Long, Opened> opened = new ConcurrentHashMap<>();
     private final Queue<Answered> answers = new ConcurrentLinkedQueue<>();
 
@@ -142,7 +144,7 @@ public final class JavaSubagents {
 
     private void perform(long call, Opened target, byte[] request) {
         try {
-            byte[] answer = Messages.write(answer(call, target, request).members());
+            byte[] answer = Messages.write(answer(call, target, request));
             if (pool.isAwaited(call)) {
                 answers.add(new Answered(call, answer));
                 wake.run();
@@ -153,10 +155,12 @@ public final class JavaSubagents {
         }
     }
 
-    private Answer answer(long call, Opened target, byte[] json) throws IOException {
+    private Map<String, @Nullable Object> answer(long call, Opened target, byte[] json) throws IOException {
         Messages.Request request = Messages.request(json);
         try {
-            return request.operation().perform(target.subagent(), request.request());
+            return request.operation()
+                    .perform(target.subagent(), request.request())
+                    .member(rendering);
         } catch (Throwable failed) {
             ExceptionUtils.rethrowIfFatalErrorOrOOM(failed);
             if (pool.isAwaited(call)) {

@@ -14,9 +14,13 @@
 package io.github.flinkagents.subagent.subagents;
 
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.annotation.JsonFormat;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JavaType;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.SerializationFeature;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.json.JsonMapper;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.type.TypeFactory;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.util.LRUMap;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.util.LookupCache;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +32,17 @@ import java.util.Map;
 /**
  * Turns records and beans into maps of their components. What comes out is checked by {@link Normalization} like any other
  * value, so that nothing slips through that JSON cannot express.
+ *
+ * <p>One for each operator instance: it remembers the classes that it has seen, and with them their job's class loader.
  */
 final class Rendering {
-    private static final ObjectMapper MAPPER = JsonMapper.builder()
+    private static final int REMEMBERED_TYPES = 100;
+
+    /** The library's own lives as long as the process. */
+    private final LookupCache<Object, JavaType> types = new LRUMap<>(16, REMEMBERED_TYPES);
+
+    private final ObjectMapper mapper = JsonMapper.builder()
+            .typeFactory(TypeFactory.defaultInstance().withCache(types))
             .addModules(new Jdk8Module(), new JavaTimeModule())
             .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS, SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
             // As a number it would become a double on the other side, and amounts of money change.
@@ -38,20 +50,19 @@ final class Rendering {
                     BigDecimal.class, config -> config.setFormat(JsonFormat.Value.forShape(JsonFormat.Shape.STRING)))
             .build();
 
-    private Rendering() {}
-
     /**
      * Returns the value with its records and beans as maps.
      *
      * @param isTyped whether they are rendered anywhere; otherwise only the value itself is
+     * @param root how messages name the value
      */
-    static @Nullable Object render(@Nullable Object value, boolean isTyped, String root)
-            throws NotExpressibleException {
+    @Nullable
+    Object render(@Nullable Object value, boolean isTyped, String root) throws NotExpressibleException {
         if (value == null || !isTyped && !isRecordOrBean(value)) {
             return value;
         }
         try {
-            return MAPPER.convertValue(value, Object.class);
+            return mapper.convertValue(value, Object.class);
         } catch (IllegalArgumentException refused) {
             throw new NotExpressibleException(root + " cannot be rendered as JSON: " + firstLine(refused));
         } catch (StackOverflowError cyclic) {

@@ -82,7 +82,7 @@ class NormalizationConformanceTest {
     }
 
     private static @Nullable Object normalized(@Nullable Object value) throws NotExpressibleException {
-        return Normalization.normalize(Rendering.render(value, false, "result"), "result");
+        return Normalization.normalize(new Rendering().render(value, false, "result"), "result");
     }
 
     /** Holds a bean of the same simple name as the record. */

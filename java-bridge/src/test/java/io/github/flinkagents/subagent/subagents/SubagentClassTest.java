@@ -18,8 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,7 +49,7 @@ class SubagentClassTest {
     /** A jar that brings the API along is told from one that does not implement it [B1, B5]. */
     @Test
     void copyOfTheApi_isNamed() {
-        ClassLoader childFirst = new ChildFirst(getClass().getClassLoader());
+        ClassLoader childFirst = new ChildFirst(getClass().getClassLoader(), "io.github.flinkagents");
 
         assertThatThrownBy(() -> SubagentClass.instantiate(SAMPLES + "Obedient", childFirst))
                 .isInstanceOf(OpenFailure.class)
@@ -71,30 +69,5 @@ class SubagentClassTest {
         assertThat(new ObjectMapper().readTree(answer).get("failed").asText())
                 .isEqualTo("open() of " + SAMPLES + "Closed failed: java.io.IOException: no way");
         assertThat(SampleSubagents.Closed.isClosed).isTrue();
-    }
-
-    /** Loads what it is asked for itself, as a jar that was packaged wrongly makes Flink do. */
-    private static final class ChildFirst extends ClassLoader {
-        ChildFirst(ClassLoader parent) {
-            super(parent);
-        }
-
-        @Override
-        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (!name.startsWith("io.github.flinkagents")) {
-                return super.loadClass(name, resolve);
-            }
-            Class<?> known = findLoadedClass(name);
-            return known == null ? define(name) : known;
-        }
-
-        private Class<?> define(String name) throws ClassNotFoundException {
-            try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
-                byte[] code = file.readAllBytes();
-                return defineClass(name, code, 0, code.length);
-            } catch (IOException unreadable) {
-                throw new ClassNotFoundException(name, unreadable);
-            }
-        }
     }
 }
