@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
+from flink_agents_subagent._engine.encoding.generic import (
+    PLAIN_TYPES,
+    generic_name,
+    generic_parts,
+    make_generic,
+    split_name,
+)
 from flink_agents_subagent._engine.encoding.kinds import Kind, Refused, kind_of, type_name
 from flink_agents_subagent.errors import EncodingError
 
@@ -43,14 +50,25 @@ class TypeRegistry:
         """
         cls = self._types.get(name) or self._imported.get(name)
         if cls is None:
-            cls = self._imported[name] = _import_class(name)
+            cls = self._imported[name] = self._found(name)
         return cls
+
+    def _found(self, name: str) -> type[Any]:
+        parts = split_name(name)
+        if parts is None:
+            return _import_class(name)
+        origin, arguments = parts
+        found = tuple(PLAIN_TYPES.get(argument) or self.resolve(argument) for argument in arguments)
+        return make_generic(name, self.resolve(origin), found)
 
     def _checked_name(self, cls: type[Any]) -> str:
         name = type_name(cls)
         # Copies of one class shipped by value are the same class by name.
         if name in self._types:
             return name
+        parts = generic_parts(cls)
+        if parts is not None:
+            return generic_name(self.name_of(parts[0]), [self._argument_name(cls, it) for it in parts[1]])
         try:
             found = _import_class(name)
         except EncodingError as error:
@@ -58,6 +76,14 @@ class TypeRegistry:
         if found is not cls:
             raise Refused(f"a value of type {name}, a name under which another class is found,")
         return name
+
+    def _argument_name(self, cls: type[Any], argument: Any) -> str:
+        if isinstance(argument, type) and not get_args(argument):
+            return type_name(argument) if type_name(argument) in PLAIN_TYPES else self.name_of(argument)
+        raise Refused(
+            f"a value of type {type_name(cls)}, whose argument {argument} has no name that a later process could find "
+            f"(give it one: class Named({cls.__name__}): pass),"
+        )
 
 
 def _import_class(name: str) -> type[Any]:

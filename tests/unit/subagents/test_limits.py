@@ -137,3 +137,30 @@ def test_many_runs_wait_without_threads_and_without_records() -> None:
     assert result.values == [(True, before)] * waiting
     assert result.metrics["journal_records"] == 3 * waiting
     assert result.metrics["calls_repeated"] == 4 * waiting
+
+
+def test_a_client_that_open_makes_lives_on_the_loop_of_the_calls() -> None:
+    """`open`, the calls and `close` of an asynchronous setup run on one loop, the last in reverse order [R3]."""
+    loops: list[tuple[str, Any]] = []
+
+    class Connected(Jobs):
+        async def open(self) -> None:  # type: ignore[override]  # both kinds are allowed
+            loops.append((f"open {self.name}", asyncio.get_running_loop()))
+
+        async def call_submit_request(self, request: SubagentRequest) -> Any:
+            loops.append((f"call {self.name}", asyncio.get_running_loop()))
+            return await super().call_submit_request(request)
+
+        async def close(self) -> None:  # type: ignore[override]  # as above
+            loops.append((f"close {self.name}", asyncio.get_running_loop()))
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        await ctx.get_resource("x", ResourceType.AGENT).submit(ctx, 1)
+
+    agent = Agent("caller").add_action("act", InputEvent, act)
+    for name in ("x", "y"):
+        agent.add_resource(name, ResourceType.AGENT, Connected())
+    LocalRunner(agent).run([("k", 1)])
+
+    assert [what for what, _ in loops] == ["open x", "open y", "call x", "close y", "close x"]
+    assert len({id(loop) for _, loop in loops}) == 1
