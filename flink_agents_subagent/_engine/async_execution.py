@@ -20,7 +20,7 @@ from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._engine.slot import Handle, Slot, SlotState, identity_text
 from flink_agents_subagent._engine.turns import Batch
 from flink_agents_subagent._plan.compiled import CompiledAction
-from flink_agents_subagent.context import CallSpec
+from flink_agents_subagent.context import CallCourse, CallSpec
 from flink_agents_subagent.errors import ContextMisuseError, UnawaitedHandleError
 from flink_agents_subagent.events import Event
 
@@ -261,8 +261,8 @@ class AsyncExecution(Execution):
         if course.spec.undo is None:
             return
         undo = course.undo = self._reserve(Slot(self, self.slots_used, course.spec.undo(), None))
-        if undo.course is not None:
-            undo.course.undoes = course
+        undo.course = undo.course or Course(CallCourse())
+        undo.course.undoes = course
         self._let_go(undo)
 
     def _go_on(self, slot: Slot, course: Course, record: Record, value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.core import EngineCore
@@ -16,9 +16,18 @@ from flink_agents_subagent.errors import ActionError, ContextMisuseError, Replay
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.run import Run
 
-__all__ = ["action_error", "emit_dead_letter", "key_text", "mismatch_error", "stuck"]
+__all__ = ["RunFailure", "action_error", "emit_dead_letter", "key_text", "mismatch_error", "stuck"]
 
 _log = logging.getLogger(__name__)
+
+
+class RunFailure(NamedTuple):
+    """An exception that escaped an action."""
+
+    action: str
+    error: BaseException
+    torn: frozenset[int]
+    """Executions that were torn down for it, the failed one included: a restore has to run them again to fail again."""
 
 
 def key_text(core: EngineCore, key: bytes) -> str:

@@ -15,7 +15,7 @@ from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry, e
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import InputFinished
 from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
-from flink_agents_subagent._engine.failure import action_error, emit_dead_letter, mismatch_error, stuck
+from flink_agents_subagent._engine.failure import RunFailure, action_error, emit_dead_letter, mismatch_error, stuck
 from flink_agents_subagent._engine.guards import NOTHING_ADMITTED
 from flink_agents_subagent._engine.held_input import HeldInput
 from flink_agents_subagent._engine.memory import Entry
@@ -80,8 +80,8 @@ class Run:
         """None as long as nothing asked for it."""
         self._restored: list[ExecutionEntry] = []
         self._parked = 0
-        self._failure: tuple[str, BaseException] | None = None
-        """The action and the exception for which the input is dead-lettered, once all that is taken back has an outcome."""
+        self._failure: RunFailure | None = None
+        """Why the input is dead-lettered, once all that is taken back has an outcome."""
 
     # Life
 
@@ -140,18 +140,22 @@ class Run:
         """Return what a checkpoint keeps of the run."""
         journal = self.journal
         records = journal.records
+        executions, torn = self._executions, frozenset[int]() if self._failure is None else self._failure.torn
         return RunEntry(
             raw=self._input.raw,
             timestamp=self.timestamp,
             started_ms=journal.started_ms,
             run_number=None if records is None else records.run_number,
             input_fingerprint=journal.known_fingerprint,
-            records=journal.kept([execution.is_done for execution in self._executions]),
+            records=journal.kept([it.is_done and it.ordinal not in torn for it in executions]),
             markers=[] if records is None else list(records.new_markers()),
             reads={} if self._shared is None else self._shared.reads,
             executions=[
-                *(ExecutionEntry(it.action.name, it.is_finished, it.outputs_left, it.log) for it in self._executions),
-                *self._restored[len(self._executions) :],
+                *(
+                    ExecutionEntry(it.action.name, it.is_finished and it.ordinal not in torn, it.outputs_left, it.log)
+                    for it in executions
+                ),
+                *self._restored[len(executions) :],
             ],
         )
 
@@ -195,7 +199,7 @@ class Run:
     def _finish(self) -> None:
         self._count_parked(0)
         if self._failure is not None:
-            emit_dead_letter(self, *self._failure)
+            emit_dead_letter(self, self._failure.action, self._failure.error)
         elif self._shared is not None:
             writes = self._shared.writes()
             if writes:
@@ -378,7 +382,8 @@ class Run:
             return
         if self.core.settings.on_action_error == "fail":
             self.core.fail(action_error(self, action, error))
-        self._failure = (action, error)
+        torn = frozenset(execution.ordinal for execution in self._active if execution.is_logged)
+        self._failure = RunFailure(action, error, torn)
         self.abandon(is_final=True)
         # An action that fails early because its code changed is a mismatch, not a dead letter (E2.2).
         leftover = self.journal.unexpected(self._executions)

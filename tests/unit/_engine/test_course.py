@@ -447,3 +447,36 @@ def test_no_code_of_a_run_runs_after_its_failure(mode: str) -> None:
     host.input(1)
 
     assert ran == [] and host.finished == [1]
+
+
+def test_a_failure_is_repeated_from_a_checkpoint_that_saw_it() -> None:
+    """The action that failed fails again, although nothing of its own was to be taken back; the others are torn down again [I7, E4.5]."""
+
+    async def asks(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output="asks"))
+        await ctx._open_call(with_undo())
+
+    async def fails(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output="fails"))
+        await asyncio.sleep(1)
+        raise ValueError("final")
+
+    def ends(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output="ends"))
+
+    agent = agent_of(asks, fails, ends)
+    host = Host(agent, on_action_error="dead-letter")
+    host.input(1)
+    host.acknowledge()
+    host.advance(1_000)
+    host.acknowledge()
+    host.returns("late", call=1)
+    assert names(host) == ["call", "undo"] and host.outputs == ["asks", "fails", "ends"]
+    again = Host(agent, host.snapshot(), now_ms=host.now_ms, on_action_error="dead-letter")
+    again.start()
+    assert names(again) == ["undo"]
+    again.returns()
+    again.acknowledge()
+
+    assert [emit.payload["error_message"] for emit in again.of(Emit)] == ["final"]
+    assert again.finished == [0]

@@ -161,3 +161,31 @@ def test_waiting_calls_keep_their_order_over_a_crash() -> None:
         return [(await handle).result for handle in handles]
 
     simulate_crashes(agent_of(body, jobs), INPUTS, seeds=10)
+
+
+@pytest.mark.logs_warning
+def test_an_action_that_fails_takes_back_the_runs_of_the_others() -> None:
+    """Each life fails again, and none waits for a run that an earlier one has cancelled [I7, M7, E4.5, E8.2]."""
+    remote = Remote(faults={"cancel": lose(2)})
+    states: list[RunState] = []
+
+    class Checked(CancellableJobs):
+        def close(self) -> None:
+            states.extend(run.state for run in self.remote.runs.values())
+
+    async def asks(event: InputEvent, ctx: RunnerContext) -> None:
+        await ctx.get_resource("jobs", ResourceType.AGENT).submit(ctx, 1000)
+
+    async def fails(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output="before"))
+        await asyncio.sleep(2)
+        raise ValueError("final")
+
+    agent = Agent("caller").add_action("asks", InputEvent, asks).add_action("fails", InputEvent, fails)
+    agent.add_resource("jobs", ResourceType.AGENT, Checked(remote))
+
+    report = simulate_crashes(agent, INPUTS, seeds=20, options={"on-action-error": "dead-letter"})
+
+    assert report.crashes > 30 and report.differences == []
+    assert len(report.result.dead_letters) == len(INPUTS)
+    assert set(states) == {RunState.CANCELLED}
