@@ -42,11 +42,11 @@ class EntryPointTest {
     /** Another protocol version is named [P6]. */
     @Test
     void handshake_ofAnotherVersion_isRefused() {
-        String answer = EntryPoint.expectedHandshake().replaceFirst("1;", "2;");
+        String answer = EntryPoint.expectedHandshake().replaceFirst("^2;", "1;");
 
         assertThatThrownBy(() -> EntryPoint.checkHandshake(answer, "python"))
                 .isInstanceOf(BridgeException.class)
-                .hasMessageContaining("the jar expects [1]");
+                .hasMessageContaining("the jar expects [2]");
     }
 
     /** No answer at all is refused too [P6]. */
