@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from flink_agents_subagent import Agent, InputEvent, OutputEvent, ResourceType, RetryPolicy, RunnerContext
+from flink_agents_subagent import (
+    Agent,
+    InputEvent,
+    OutputEvent,
+    ResourceType,
+    RetryPolicy,
+    RunnerContext,
+    UnawaitedHandleError,
+)
 from flink_agents_subagent.integrations.http_jobs import HttpJobSubagent, HttpServiceError
 from flink_agents_subagent.testing import Fault, JobServer, LocalRunner, simulate_crashes
 
@@ -120,3 +128,13 @@ def test_a_service_that_stays_away_is_raised_and_leaves_the_run(server: JobServe
     assert report.result.values == ["flink_agents_subagent.integrations.http_jobs"]
     assert list(server.log().started.values()) == [1]
     assert not server.log().cancelled
+
+
+def test_a_forgotten_handle_names_the_line_of_the_action(server: JobServer) -> None:
+    """The place of the `submit` is in the author's code, not in the integration [I4]."""
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        of(ctx).submit(ctx, event.input)
+
+    with pytest.raises(UnawaitedHandleError, match=rf"sub-agent 'service', submitted at .*{Path(__file__).name}:\d+"):
+        LocalRunner(asking(server, act)).run([("ada", 1)])
