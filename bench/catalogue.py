@@ -19,6 +19,7 @@ class Workload:
         sizes: By contestant; who is not named gets those under "".
         scaled: The sizes that a quick run divides by four.
         jvm_options: Beside those that every job gets.
+        has_broker: Whether each job gets a Kafka broker of its own.
         timeout_s: After which a job has failed.
     """
 
@@ -26,6 +27,7 @@ class Workload:
     sizes: Mapping[str, Mapping[str, int]]
     scaled: tuple[str, ...] = ("warm_up", "inputs")
     jvm_options: str = ""
+    has_broker: bool = False
     timeout_s: int = 600
 
     def sizes_of(self, contestant: str, *, quick: bool) -> dict[str, int]:
@@ -40,6 +42,7 @@ class Relation(Enum):
     TIMES = "≥ {amount:g} × it"
     PLUS = "≤ it + {amount:g} {unit}"
     AT_MOST = "≤ {amount:g} {unit}"
+    AT_LEAST = "≥ {amount:,g} {unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Target:
         """Tell whether our figure reaches the target; `peer` counts only where the relation names one."""
         if self.relation is Relation.TIMES:
             return ours >= self.amount * peer
+        if self.relation is Relation.AT_LEAST:
+            return ours >= self.amount
         return ours <= self.amount + (peer if self.relation is Relation.PLUS else 0)
 
     def words(self, unit: str) -> str:
@@ -88,6 +93,14 @@ WORKLOADS = (
     ),
     Workload("pf2", {"": {"warm_up": 30_000, "inputs": 120_000, "keys": 1000}, "flink_agents": _SLOW}),
     Workload(
+        "pf3",
+        {
+            "": {"warm_up": 20_000, "inputs": 80_000, "keys": 1000},
+            "flink_agents": {"warm_up": 300, "inputs": 2_000, "keys": 1000},
+        },
+        has_broker=True,
+    ),
+    Workload(
         "pf4",
         {
             "": {"warm_up": 20_000, "inputs": 100_000, "keys": 1000},
@@ -96,6 +109,7 @@ WORKLOADS = (
     ),
     Workload("pf4_waiting", {"": {"waiting": 10_000}, "flink_agents": {"waiting": 1}}),
     Workload("pf5", {"": {"warm_up": 10_000, "inputs": 40_000, "keys": 1000, "per_second": 2_000}}),
+    Workload("pf6", {"": {"calls": 4_000}}, scaled=("calls",), has_broker=True),
     Workload("pf8", {"": {"warm_up": 1, "inputs": 19, "keys": 10}}, scaled=()),
     Workload(
         "pf10",
@@ -131,6 +145,14 @@ MEASURES = (
         {"ours": "embedded store", "flink_agents": "no store: it records nothing"},
     ),
     Measure(
+        "PF3",
+        "pf3",
+        "the same, Kafka store on this machine",
+        RATE,
+        "calls/s",
+        (Target(Relation.TIMES, 20, "flink_agents"), Target(Relation.AT_LEAST, 3_000)),
+    ),
+    Measure(
         "PF4",
         "pf4",
         "one call of 20 ms, 1000 keys, 1000 in flight",
@@ -150,6 +172,30 @@ MEASURES = (
     ),
     Measure("PF5", "pf5", "completion to resumed action, p50", "p50_ms", "ms", (Target(Relation.AT_MOST, 1),)),
     Measure("PF5", "pf5", "completion to resumed action, p99", "p99_ms", "ms", (Target(Relation.AT_MOST, 10),)),
+    Measure(
+        "PF6",
+        "pf6",
+        "bytes appended for a byte of payload",
+        "bytes_per_payload_byte",
+        "",
+        (Target(Relation.AT_MOST, 1.2),),
+    ),
+    Measure(
+        "PF6",
+        "pf6",
+        "bytes appended for a call beside its payload",
+        "bytes_beside",
+        "bytes",
+        (Target(Relation.AT_MOST, 300),),
+    ),
+    Measure(
+        "PF6",
+        "pf6",
+        "bytes for a call in runs of 100 calls ÷ in runs of one",
+        "many_by_one",
+        "×",
+        (Target(Relation.AT_MOST, 1.2),),
+    ),
     Measure(
         "PF8",
         "pf8",

@@ -19,6 +19,10 @@ STARTED_VARIABLE = "BENCH_STARTED_AT"
 """Names the moment just before the job's process was started, in seconds since 1970."""
 READING_VARIABLE = "BENCH_READING"
 """Names a file that code inside the TaskManager may leave figures in."""
+BROKERS_VARIABLE = "BENCH_BROKERS"
+"""Names the Kafka broker of the job, where its workload has one."""
+BROKER_DATA_VARIABLE = "BENCH_BROKER_DATA"
+"""Names the folder in which that broker has its topics."""
 
 
 def sizes() -> dict[str, int]:
@@ -30,6 +34,17 @@ def sizes() -> dict[str, int]:
 def jar() -> str:
     """Return the path of the jar with the measuring operators."""
     return os.environ[JAR_VARIABLE]
+
+
+def brokers() -> str:
+    """Return the address of the job's Kafka broker."""
+    return os.environ[BROKERS_VARIABLE]
+
+
+def topic_bytes(topic: str) -> int:
+    """Return how large the logs of a topic of that broker are."""
+    logs = Path(os.environ[BROKER_DATA_VARIABLE]).glob(f"{topic}-*/*.log")
+    return sum(log.stat().st_size for log in logs)
 
 
 def since_start(epoch_ms: int) -> float:

@@ -19,7 +19,16 @@ from bench.catalogue import RATE, Workload
 from bench.contestants import Contestant
 from bench.environments import HERE, Environment
 from bench.jars import jar_for
-from bench.protocol import JAR_VARIABLE, READING_VARIABLE, STARTED_VARIABLE, parse
+from bench.protocol import (
+    BROKER_DATA_VARIABLE,
+    BROKERS_VARIABLE,
+    JAR_VARIABLE,
+    READING_VARIABLE,
+    STARTED_VARIABLE,
+    parse,
+)
+from e2e.harness.broker import KafkaBroker
+from e2e.harness.processes import HarnessError
 
 _WORK = HERE / ".work"
 
@@ -90,10 +99,13 @@ def _sample(entry: Entry, *, quick: bool) -> Sample:
 def _run(entry: Entry, sizes: dict[str, int]) -> dict[str, Any]:
     environment = entry.contestant.environment
     _WORK.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=_WORK, ignore_cleanup_errors=True) as scratch:
+    with (
+        tempfile.TemporaryDirectory(dir=_WORK, ignore_cleanup_errors=True) as scratch,
+        _broker(Path(scratch), is_wanted=entry.workload.has_broker) as broker,
+    ):
         log = Path(scratch) / "job.log"
         command = [str(environment.python), "-m", entry.module, json.dumps(sizes)]
-        variables = _variables(environment, Path(scratch), entry.workload.jvm_options)
+        variables = _variables(environment, Path(scratch), entry.workload.jvm_options) | broker
         failure = _execute(command, variables, log, entry.workload.timeout_s)
         output = log.read_text(encoding="utf-8", errors="replace")
     figures = parse(output)
@@ -103,6 +115,21 @@ def _run(entry: Entry, sizes: dict[str, int]) -> dict[str, Any]:
         reason = failure or "it printed no line of figures"
         raise JobFailedError(f"failed: {reason}; see {kept.relative_to(HERE.parent)}")
     return figures
+
+
+@contextlib.contextmanager
+def _broker(scratch: Path, *, is_wanted: bool) -> Iterator[dict[str, str]]:
+    """Run a broker, the same for all contestants, and yield the variables by which a job finds it; none if it is not wanted."""
+    if not is_wanted:
+        yield {}
+        return
+    folder = scratch / "broker"
+    folder.mkdir()
+    try:
+        with KafkaBroker(folder) as broker:
+            yield {BROKERS_VARIABLE: broker.address, BROKER_DATA_VARIABLE: str(broker.data)}
+    except HarnessError as error:
+        raise JobFailedError(f"failed: {error}") from error
 
 
 def _execute(command: list[str], variables: dict[str, str], log: Path, timeout_s: int) -> str:

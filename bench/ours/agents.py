@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import os
 import time
 from typing import Any
 
@@ -61,6 +63,24 @@ class DurableCallAgent(Agent):
     async def handle(event: InputEvent, ctx: RunnerContext) -> None:
         """Emit the call's result."""
         ctx.send_event(OutputEvent(output=await ctx.durable_execute_async(do_nothing, event.input)))
+
+
+async def letters(count: int) -> str:
+    """Return a text of so many random letters, which LZ4 cannot make shorter; a multiple of four."""
+    return base64.b64encode(os.urandom(count * 3 // 4)).decode("ascii")
+
+
+class RecordingAgent(Agent):
+    """Makes as many durable calls, one after the other, with results as large, as an input says."""
+
+    @action(InputEvent)
+    @staticmethod
+    async def handle(event: InputEvent, ctx: RunnerContext) -> None:
+        """Emit the number of calls."""
+        for _ in range(event.input["calls"]):
+            recorded: str = await ctx.durable_execute_async(letters, event.input["payload"])
+            assert len(recorded) == event.input["payload"]  # noqa: S101 - what is measured is what is wanted
+        ctx.send_event(OutputEvent(output=event.input["calls"]))
 
 
 class RemoteCallAgent(Agent):

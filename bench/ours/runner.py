@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bench.flink import Window, environment, inputs, java, measure
+from bench.protocol import brokers
 from flink_agents_subagent import Agent, AgentsExecutionEnvironment
 
 
-def run(agent: Agent, window: Window, *, memory: bool = False) -> dict[str, float]:
-    """Run the agent with the default options and return the figures."""
+def kafka_store(**more: str) -> dict[str, str]:
+    """Return the options that have calls recorded in the job's Kafka broker."""
+    return {"action-state-store": "kafka", "store.kafka.bootstrap-servers": brokers(), **more}
+
+
+def run(
+    agent: Agent, window: Window, *, options: Mapping[str, str] | None = None, memory: bool = False
+) -> dict[str, float]:
+    """Run the agent with these options, or the default ones, and return the figures."""
     env = environment()
     agents = AgentsExecutionEnvironment.get_execution_environment(env)
+    for name, value in (options or {}).items():
+        agents.set_option(name, value)
     stream = agents.from_datastream(inputs(env, window), key_selector=lambda event: event["key"])
     return measure(env, java(stream.apply(agent).to_datastream()), window, memory=memory)
 

@@ -11,11 +11,25 @@ from flink_agents.api.execution_environment import AgentsExecutionEnvironment
 from bench.flink import Window, environment, inputs, java, measure
 
 
-def run(agent: Any, window: Window, *, threads: int | None = None, memory: bool = False) -> dict[str, float]:
-    """Run the agent with the default settings, but `threads` for its calls where given, and return the figures."""
+def run(
+    agent: Any, window: Window, *, threads: int | None = None, brokers: str | None = None, memory: bool = False
+) -> dict[str, float]:
+    """Run the agent and return the figures.
+
+    Args:
+        agent: The agent.
+        window: What is measured.
+        threads: For its calls; None: the default number.
+        brokers: Where its calls are recorded; None: nowhere, the default.
+        memory: Adds the figures of memory.
+    """
     env = environment()
     agents = AgentsExecutionEnvironment.get_execution_environment(env)
     if threads is not None:
         agents.get_config().set_int("num-async-threads", threads)
+    if brokers is not None:
+        agents.get_config().set_str("actionStateStoreBackend", "kafka")
+        agents.get_config().set_str("kafkaBootstrapServers", brokers)
+        agents.get_config().set_str("kafkaActionStateTopic", "action-state")
     stream = agents.from_datastream(input=inputs(env, window), key_selector=lambda event: event["key"])
     return measure(env, java(stream.apply(agent).to_datastream()), window, memory=memory)
