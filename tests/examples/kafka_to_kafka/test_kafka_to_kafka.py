@@ -19,7 +19,7 @@ def test_a_death_between_two_topics_loses_and_repeats_nothing(tmp_path: Path) ->
     [P7, P8, E1.9, E4.4, E6.2, S1.1, S2.1, S2.6]
     """
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(_ROOT)}
-    command = [sys.executable, "-m", "examples.kafka_to_kafka", "--flights", "900", "--checkpoint-ms", "500"]
+    command = [sys.executable, "-m", "examples.kafka_to_kafka", "--flights", "1500", "--checkpoint-ms", "500"]
     run = ManagedProcess("kafka_to_kafka", command, tmp_path / "run.log", env=environment)
 
     status = run.wait(350)
