@@ -18,7 +18,7 @@ from flink_agents_subagent._flink.failure import describe_failure
 from flink_agents_subagent._flink.host import OperatorHost
 from flink_agents_subagent._flink.port import JavaHost
 from flink_agents_subagent._flink.process import set_up_process
-from flink_agents_subagent._flink.selector import load_selector
+from flink_agents_subagent._flink.selector import load_selector, select_keys
 
 __all__ = [
     "answer_calls",
@@ -26,7 +26,7 @@ __all__ = [
     "close_key",
     "drain",
     "handshake",
-    "key_of",
+    "keys_of",
     "open",
     "open_key",
     "process",
@@ -107,21 +107,21 @@ def restore_record(instance: str, key: bytes, run_number: int, record_number: in
 
 
 @_entry_point
-def start(instance: str, now: int) -> None:
-    """End the restore phase."""
-    _hosts[instance].start(now)
+def start(instance: str, now: int) -> bytes | None:
+    """End the restore phase; return the effects, as all commands from here on do."""
+    return _hosts[instance].start(now)
 
 
 @_entry_point
-def process(instance: str, ticket: int, key: bytes, value: bytes, timestamp: int, now: int) -> None:
-    """Take an input."""
-    _hosts[instance].process(ticket, key, value, timestamp, now)
+def process(instance: str, inputs: bytes) -> bytes | None:
+    """Take inputs."""
+    return _hosts[instance].process(inputs)
 
 
 @_entry_point
-def drain(instance: str, seqs: bytes, now: int) -> None:
+def drain(instance: str, seqs: bytes, now: int) -> bytes | None:
     """Take acknowledgements, completions and due deadlines."""
-    _hosts[instance].drain(seqs, now)
+    return _hosts[instance].drain(seqs, now)
 
 
 @_entry_point
@@ -131,9 +131,9 @@ def answer_calls(instance: str, packed: bytes) -> None:
 
 
 @_entry_point
-def snapshot(instance: str, now: int) -> None:
+def snapshot(instance: str, now: int) -> bytes | None:
     """Write the entries of changed keys."""
-    _hosts[instance].snapshot(now)
+    return _hosts[instance].snapshot(now)
 
 
 @_entry_point
@@ -176,9 +176,9 @@ def open_key(host: JavaHost, instance: str, selector: bytes) -> None:
 
 
 @_entry_point
-def key_of(instance: str, value: bytes) -> bytes:
-    """Return the canonical key of a value."""
-    return _selectors[instance](value)
+def keys_of(instance: str, values: bytes) -> bytes:
+    """Return the canonical keys of values, of the first ones at least; both packed."""
+    return select_keys(_selectors[instance], values)
 
 
 @_entry_point

@@ -1,4 +1,4 @@
-"""Hosts one engine in a Flink operator: performs its effects through the Java side, brings completions back.
+"""Hosts one engine in a Flink operator: hands its effects to the Java side, brings completions back.
 
 Owns the translation between effects and calls of `JavaHost`; must not decide anything about agents.
 """
@@ -6,13 +6,13 @@ Owns the translation between effects and calls of `JavaHost`; must not decide an
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable
 from typing import Any, cast
 
 from flink_agents_subagent._engine.effects import (
     Append,
     CancelCall,
-    Effect,
     Emit,
     EnginePorts,
     FailTask,
@@ -26,12 +26,14 @@ from flink_agents_subagent._engine.engine import Engine
 from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.calls import Calls
 from flink_agents_subagent._flink.crash_points import calls_with_crash
+from flink_agents_subagent._flink.effect_block import EffectBlock
 from flink_agents_subagent._flink.formats import decoder, encoder
+from flink_agents_subagent._flink.input_block import InputBlock
 from flink_agents_subagent._flink.java_subagents import JavaSubagents
-from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore, pack_entries
+from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore
 from flink_agents_subagent._flink.metrics import Metrics
 from flink_agents_subagent._flink.operator_settings import OperatorSettings
-from flink_agents_subagent._flink.port import NO_TIMESTAMP, JavaHost
+from flink_agents_subagent._flink.port import NO_TIMESTAMP, SLICE_SECONDS, JavaHost
 from flink_agents_subagent._plan import ResourceLifecycle, load_plan
 from flink_agents_subagent.subagents.java import JavaSubagent
 
@@ -61,6 +63,7 @@ class OperatorHost:
         self._background = background
         self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)
         self._encode_dead_letter = encoder("pickle", agent.types)
+        self._effects = effects = EffectBlock()
         self._deadline_ms = _LATEST_DEADLINE_MS
         ports = EnginePorts(
             keyed=KeyedState(java),
@@ -71,15 +74,15 @@ class OperatorHost:
         self._engine = Engine(agent, told.engine, ports)
         self._metrics = Metrics(java, self._engine.take_metrics)
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
-            Append: self._append,
+            Append: effects.append,
             CancelCall: self._cancel_call,
             Emit: self._emit,
             FailTask: self._fail,
-            InputFinished: self._finish_input,
+            InputFinished: effects.finish_input,
             SetTimer: self._set_timer,
             StartCall: self.calls.start,
-            WriteMemory: self._write_memory,
-            WriteRunNumber: self._write_run_number,
+            WriteMemory: effects.write_memory,
+            WriteRunNumber: effects.write_run_number,
         }
 
     def open(self) -> None:
@@ -95,17 +98,26 @@ class OperatorHost:
         """Restore a record of the store's tail."""
         self._engine.restore_record(key, run_number, record_number, payload)
 
-    def start(self, now: int) -> None:
+    def start(self, now: int) -> bytes | None:
         """End the restore phase."""
         self._engine.start(now)
-        self._finish(now)
+        return self._finish(now)
 
-    def process(self, ticket: int, key: bytes, value: bytes, timestamp: int, now: int) -> None:
-        """Take an input."""
-        self._engine.process_input(ticket, key, value, None if timestamp == NO_TIMESTAMP else timestamp, now)
-        self._finish(now)
+    def process(self, inputs: bytes) -> bytes | None:
+        """Take inputs: all, or as many as a time slice is enough for."""
+        block = InputBlock(inputs)
+        process_input, now, left = self._engine.process_input, block.now_ms, block.count
+        end = time.perf_counter() + SLICE_SECONDS
+        for ticket, key, value, timestamp in block:
+            process_input(ticket, key, value, None if timestamp == NO_TIMESTAMP else timestamp, now)
+            left -= 1
+            if time.perf_counter() >= end:
+                break
+        if left:
+            self._effects.leave_inputs(left)
+        return self._finish(now)
 
-    def drain(self, seqs: bytes, now: int) -> None:
+    def drain(self, seqs: bytes, now: int) -> bytes | None:
         """Take acknowledgements, completions and due deadlines."""
         engine = self._engine
         if seqs:
@@ -115,14 +127,14 @@ class OperatorHost:
         if now >= self._deadline_ms:
             self._deadline_ms = _LATEST_DEADLINE_MS
             engine.fire_timers(now)
-        self._finish(now)
+        return self._finish(now)
 
-    def snapshot(self, now: int) -> None:
+    def snapshot(self, now: int) -> bytes | None:
         """Write the entries of changed keys."""
         for key, entry in self._engine.snapshot(now):
             self._java.snapshotEntry(key, entry)
         self._metrics.flush(now)
-        self._finish(now)
+        return self._finish(now)
 
     def close(self) -> None:
         """Seal the engine, drop completions, close the resources."""
@@ -132,43 +144,32 @@ class OperatorHost:
         finally:
             self._resources.close()
 
-    def _finish(self, now: int) -> None:
-        self._perform(self._engine.take_effects())
+    def _finish(self, now: int) -> bytes | None:
+        handlers = self._handlers
+        for effect in self._engine.take_effects():
+            handlers[type(effect)](effect)
         if not self.calls.is_drain_coming:
             self.calls.flush()
         self._metrics.flush_if_due(now)
-
-    def _perform(self, effects: list[Effect]) -> None:
-        handlers = self._handlers
-        for effect in effects:
-            handlers[type(effect)](effect)
+        return self._effects.take()
 
     def _emit(self, effect: Emit) -> None:
-        timestamp = NO_TIMESTAMP if effect.timestamp is None else effect.timestamp
         if effect.is_dead_letter:
-            self._java.emitSide(self._encode_dead_letter(effect.payload), timestamp)
+            self._effects.emit_dead_letter(self._encode_dead_letter(effect.payload), effect.timestamp)
         else:
-            self._java.emit(cast("bytes", effect.payload), timestamp)
-
-    def _append(self, effect: Append) -> None:
-        self._java.append(effect.seq, effect.key, effect.run_number, effect.record_number, effect.payload)
-
-    def _write_memory(self, effect: WriteMemory) -> None:
-        self._java.writeMemory(effect.key, pack_entries(effect.entries))
-
-    def _write_run_number(self, effect: WriteRunNumber) -> None:
-        self._java.writeRunNumber(effect.key, effect.run_number)
+            self._effects.emit(cast("bytes", effect.payload), effect.timestamp)
 
     def _set_timer(self, effect: SetTimer) -> None:
         # A sleep of a thousand years is a number that Java must be able to take.
         self._deadline_ms = min(effect.deadline_ms, _LATEST_DEADLINE_MS)
-        self._java.setTimer(self._deadline_ms)
-
-    def _finish_input(self, effect: InputFinished) -> None:
-        self._java.inputFinished(effect.ticket)
+        self._effects.set_timer(self._deadline_ms)
 
     def _cancel_call(self, effect: CancelCall) -> None:
         self.calls.cancel(effect.call)
 
     def _fail(self, effect: FailTask) -> None:
+        # What the inputs before the faulty one sent is not lost with it.
+        performed = self._effects.take()
+        if performed is not None:
+            self._java.perform(performed)
         raise effect.error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["NO_TIMESTAMP", "JavaHost"]
+__all__ = ["NO_TIMESTAMP", "SLICE_SECONDS", "JavaHost"]
 
 NO_TIMESTAMP = -(1 << 63)
 """Stands for the timestamp of an input that has none."""
+SLICE_SECONDS = 0.001
+"""After so long, work on gathered inputs gives the task thread back: what else waits for it comes between them."""
 
 
 class JavaHost(Protocol):
@@ -17,14 +19,8 @@ class JavaHost(Protocol):
     original and throws it when the entry point has returned.
     """
 
-    def emit(self, payload: bytes, timestamp: int) -> None:
-        """Send an output downstream."""
-
-    def emitSide(self, payload: bytes, timestamp: int) -> None:  # noqa: N802 - a Java name
-        """Send a dead letter."""
-
-    def append(self, seq: int, key: bytes, run_number: int, record_number: int, payload: bytes) -> None:
-        """Hand a record to the store when the entry point has returned."""
+    def perform(self, effects: bytes) -> None:
+        """Perform a block of effects now, instead of when the entry point has returned."""
 
     def commit(self, key: bytes, run_number: int, record_number: int, payload: bytes) -> None:
         """Append a record and wait until it is durable."""
@@ -32,23 +28,11 @@ class JavaHost(Protocol):
     def now(self) -> int:
         """Return the processing time in milliseconds."""
 
-    def setTimer(self, deadline_ms: int) -> None:  # noqa: N802 - a Java name
-        """Ask for a drain at this time or soon after; replaces an earlier request."""
-
     def readMemory(self, key: bytes, path: bytes) -> bytes | None:  # noqa: N802 - a Java name
         """Return a memory entry of a key."""
 
-    def writeMemory(self, key: bytes, packed: bytes) -> None:  # noqa: N802 - a Java name
-        """Write memory entries of a key."""
-
     def runNumber(self, key: bytes) -> int:  # noqa: N802 - a Java name
         """Return the highest run number of a key, 0 when there is none."""
-
-    def writeRunNumber(self, key: bytes, number: int) -> None:  # noqa: N802 - a Java name
-        """Keep the highest run number of a key."""
-
-    def inputFinished(self, ticket: int) -> None:  # noqa: N802 - a Java name
-        """Note that the run of an input ended."""
 
     def startCall(self, call: int) -> None:  # noqa: N802 - a Java name
         """Run a blocking call on a pool thread."""

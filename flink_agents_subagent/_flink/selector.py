@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
 from flink_agents_subagent._engine.encoding import key_bytes
+from flink_agents_subagent._flink.blobs import pack_blobs, unpack_blobs
 from flink_agents_subagent._flink.formats import InputFormat, decoder
+from flink_agents_subagent._flink.port import SLICE_SECONDS
 from flink_agents_subagent._plan.by_value import pack, unpack
 from flink_agents_subagent._plan.wire import check_versions, python_version
 from flink_agents_subagent.errors import DefinitionError
 
-__all__ = ["KEY_TYPES", "dump_selector", "load_selector"]
+__all__ = ["KEY_TYPES", "dump_selector", "load_selector", "select_keys"]
 
 KEY_TYPES: dict[str, type[Any]] = {"str": str, "int": int, "bytes": bytes, "bool": bool, "tuple": tuple}
 
@@ -72,3 +75,17 @@ def load_selector(data: bytes) -> Callable[[bytes], bytes]:
         return key_bytes(key)
 
     return key_of
+
+
+def select_keys(key_of: Callable[[bytes], bytes], values: bytes) -> bytes:
+    """Return the keys of packed values, packed: of all, or of as many as a time slice is enough for.
+
+    Thread: task thread of a key operator.
+    """
+    keys: list[bytes] = []
+    end = time.perf_counter() + SLICE_SECONDS
+    for value in unpack_blobs(values):
+        keys.append(key_of(value))
+        if time.perf_counter() >= end:
+            break
+    return pack_blobs(keys)

@@ -16,17 +16,12 @@ class FakeJava(JavaHost):
     """Remembers what it is told; tells when it is woken."""
 
     def __init__(self) -> None:
-        self.emitted: list[tuple[bytes, int]] = []
-        self.letters: list[tuple[bytes, int]] = []
-        self.appended: list[tuple[int, bytes, int, int]] = []
+        self.performed: list[bytes] = []
         self.committed: list[tuple[bytes, int, int]] = []
-        self.finished: list[int] = []
         self.started: list[int] = []
-        self.timers: list[int] = []
         self.counted: list[tuple[str, str, int]] = []
         self.observed: list[tuple[str, str, int]] = []
         self.memory: dict[tuple[bytes, bytes], bytes] = {}
-        self.written: list[tuple[bytes, bytes]] = []
         self.entries: dict[bytes, bytes | None] = {}
         self.failures: list[dict[str, Any]] = []
         self.mode: dict[str, Any] = {"mode": "deferred", "reconciles": False}
@@ -39,17 +34,9 @@ class FakeJava(JavaHost):
         self.woken = threading.Semaphore(0)
         self.commit_error: Exception | None = None
 
-    def emit(self, payload: bytes, timestamp: int) -> None:
+    def perform(self, effects: bytes) -> None:
         """Remember."""
-        self.emitted.append((payload, timestamp))
-
-    def emitSide(self, payload: bytes, timestamp: int) -> None:  # noqa: N802 - a Java name
-        """Remember."""
-        self.letters.append((payload, timestamp))
-
-    def append(self, seq: int, key: bytes, run_number: int, record_number: int, payload: bytes) -> None:
-        """Remember."""
-        self.appended.append((seq, key, run_number, record_number))
+        self.performed.append(effects)
 
     def commit(self, key: bytes, run_number: int, record_number: int, payload: bytes) -> None:
         """Remember, or fail as told."""
@@ -61,28 +48,13 @@ class FakeJava(JavaHost):
         """Tell a time."""
         return 77
 
-    def setTimer(self, deadline_ms: int) -> None:  # noqa: N802 - a Java name
-        """Remember."""
-        self.timers.append(deadline_ms)
-
     def readMemory(self, key: bytes, path: bytes) -> bytes | None:  # noqa: N802 - a Java name
         """Look it up."""
         return self.memory.get((key, path))
 
-    def writeMemory(self, key: bytes, packed: bytes) -> None:  # noqa: N802 - a Java name
-        """Remember."""
-        self.written.append((key, packed))
-
     def runNumber(self, key: bytes) -> int:  # noqa: N802 - a Java name
         """Know none."""
         return 0
-
-    def writeRunNumber(self, key: bytes, number: int) -> None:  # noqa: N802 - a Java name
-        """Ignore."""
-
-    def inputFinished(self, ticket: int) -> None:  # noqa: N802 - a Java name
-        """Remember."""
-        self.finished.append(ticket)
 
     def startCall(self, call: int) -> None:  # noqa: N802 - a Java name
         """Remember."""

@@ -11,7 +11,9 @@ import pytest
 
 from flink_agents_subagent import DefinitionError, NotExpressibleError
 from flink_agents_subagent._engine.encoding import key_value
-from flink_agents_subagent._flink.selector import dump_selector, load_selector
+from flink_agents_subagent._flink import selector as selector_module
+from flink_agents_subagent._flink.blobs import pack_blobs
+from flink_agents_subagent._flink.selector import dump_selector, load_selector, select_keys
 
 LOCK = threading.Lock()
 
@@ -82,3 +84,15 @@ def test_another_python_is_refused() -> None:
 
     with pytest.raises(DefinitionError, match=r"submitted by Python 2\.7"):
         load_selector(json.dumps(tree).encode())
+
+
+def test_keys_are_selected_for_as_many_values_as_a_time_slice_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow selector holds the task thread up for one value at most, however many came together [P7]."""
+    values = pack_blobs([b"1", b"2", b"3"])
+    key_of = load_selector(dump_selector(int, int, "string"))
+    monkeypatch.setattr(selector_module, "SLICE_SECONDS", 3600.0)
+    assert select_keys(key_of, values) == pack_blobs([b"i1", b"i2", b"i3"])
+
+    monkeypatch.setattr(selector_module, "SLICE_SECONDS", 0.0)
+
+    assert select_keys(key_of, values) == pack_blobs([b"i1"])

@@ -107,6 +107,12 @@ final class AgentOperator extends AbstractStreamOperator<Object>
         opening.open(PythonHost.open(PythonSpecs.of(this, settings), opening.failure()), plan);
     }
 
+    /** Flink need not select the key of each element: whoever accesses state selects it. */
+    @Override
+    public boolean hasKeyContext1() {
+        return false;
+    }
+
     @Override
     public void processElement(StreamRecord<Row> element) throws Exception {
         Row row = element.getValue();
@@ -124,6 +130,12 @@ final class AgentOperator extends AbstractStreamOperator<Object>
     @Override
     public void processWatermarkStatus(WatermarkStatus status) throws Exception {
         task.held().status(status);
+    }
+
+    @Override
+    public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
+        task.handOver();
+        super.prepareSnapshotPreBarrier(checkpointId);
     }
 
     @Override

@@ -51,9 +51,12 @@ final class AgentTask implements AutoCloseable {
     private final HeldInputs held;
     private final ActionStateStore store;
     private final JournalAppender journal;
+    private final InputBlock inputs = new InputBlock();
+    private final Gathering gathering;
     private final RetainedCheckpoints retained;
     private final JavaSubagents subagents;
     private @Nullable PythonHost python;
+    private @Nullable EngineHost host;
     private String storeId = "";
     private boolean isStarted;
 
@@ -70,6 +73,7 @@ final class AgentTask implements AutoCloseable {
                 parts.userClasses,
                 wakeUp::wake,
                 this::fail);
+        gathering = new Gathering(parts.mailbox, this::handOverInputs);
         journal = new JournalAppender(store, failure, wakeUp::wake);
         retained = new RetainedCheckpoints(storeSettings.retainedCheckpoints(), parts.restored.positions());
     }
@@ -86,7 +90,8 @@ final class AgentTask implements AutoCloseable {
         Settings settings = parts.settings
                 .with("python-files-directory", opened.pythonFilesDirectory())
                 .with("crash-at", crash.text());
-        opened.call(EntryPoint.OPEN, newHost(opened), instance, plan, settings.toJson());
+        host = newHost(opened);
+        opened.call(EntryPoint.OPEN, host, instance, plan, settings.toJson());
         parts.runs.forEach(
                 (key, entry) -> held.restored((Long) opened.call(EntryPoint.RESTORE_ENTRY, instance, key, entry)));
         StoreTail tail = store.open(new StoreOpening(
@@ -116,10 +121,15 @@ final class AgentTask implements AutoCloseable {
         parts.mailbox.execute(this::ensureStarted, "Start the engine");
     }
 
-    /** Hands an input to the engine. */
+    /** Hands an input to the engine, soon, together with others that come at once. */
     void process(byte[] key, byte[] value, long timestamp) throws Exception {
-        ensureStarted();
-        enter(EntryPoint.PROCESS, instance, held.arrived(), key, value, timestamp, now());
+        inputs.add(held.arrived(), key, value, timestamp);
+        gathering.arrived(value.length);
+    }
+
+    /** Hands every input that came to the engine. */
+    void handOver() throws Exception {
+        gathering.handOver();
     }
 
     /** What holds watermarks back. */
@@ -128,9 +138,12 @@ final class AgentTask implements AutoCloseable {
     }
 
     /** Runs the mailbox until fewer than so many inputs are held. */
-    void yieldUntilFewerThan(long inputs) throws Exception {
+    void yieldUntilFewerThan(long count) throws Exception {
         ensureStarted();
-        while (held.count() >= inputs) {
+        if (held.count() >= count) {
+            handOver();
+        }
+        while (held.count() >= count) {
             parts.mailbox.yield();
         }
     }
@@ -173,6 +186,12 @@ final class AgentTask implements AutoCloseable {
         store.close();
     }
 
+    private int handOverInputs() throws Exception {
+        ensureStarted();
+        enter(EntryPoint.PROCESS, instance, inputs.handOver(now()));
+        return inputs.forgetTaken();
+    }
+
     private void drain() throws Exception {
         ensureStarted();
         failure.rethrow();
@@ -204,7 +223,10 @@ final class AgentTask implements AutoCloseable {
     }
 
     private void enter(EntryPoint entry, Object... arguments) throws Exception {
-        python.call(entry, arguments);
+        Object effects = python.call(entry, arguments);
+        if (effects != null) {
+            host.perform((byte[]) effects);
+        }
         journal.flush();
     }
 
@@ -222,6 +244,7 @@ final class AgentTask implements AutoCloseable {
                         timer,
                         parts.memory,
                         held,
+                        inputs,
                         opened::startCall,
                         subagents,
                         parts.runs,

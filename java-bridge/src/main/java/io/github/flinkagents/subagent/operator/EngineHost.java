@@ -40,27 +40,19 @@ public final class EngineHost {
     private final Thread mailboxThread = Thread.currentThread();
     private final TaskFailure failure;
     private final Effects effects;
+    private final EffectBlock effectBlock;
     private final int maxParallelism;
 
     EngineHost(TaskFailure failure, Effects effects, int maxParallelism) {
         this.failure = failure;
         this.effects = effects;
+        this.effectBlock = new EffectBlock(effects, maxParallelism);
         this.maxParallelism = maxParallelism;
     }
 
-    /** Sends an output downstream. */
-    public void emit(byte[] payload, long timestamp) throws Exception {
-        perform(() -> effects.outputs().emit(payload, timestamp));
-    }
-
-    /** Sends a dead letter to the side output. */
-    public void emitSide(byte[] payload, long timestamp) throws Exception {
-        perform(() -> effects.outputs().emitDeadLetter(payload, timestamp));
-    }
-
-    /** Hands a record to the store at the end of this entry call; acknowledged through a drain. */
-    public void append(long seq, byte[] key, long runNumber, long recordNumber, byte[] payload) throws Exception {
-        perform(() -> effects.journal().append(seq, journalRecord(key, runNumber, recordNumber, payload)));
+    /** Performs a block of effects, in their order. */
+    public void perform(byte[] block) throws Exception {
+        perform(() -> effectBlock.perform(block));
     }
 
     /** Appends a record and returns when it is durable. */
@@ -71,11 +63,6 @@ public final class EngineHost {
     /** Returns the processing time in milliseconds. */
     public long now() throws Exception {
         return answer(effects.clock()::call);
-    }
-
-    /** Asks for a drain at this time or soon after; replaces an earlier request. */
-    public void setTimer(long deadlineMs) throws Exception {
-        perform(() -> effects.timer().set(deadlineMs));
     }
 
     /** Returns the memory entry at a path of a key, null when there is none. */
@@ -89,24 +76,9 @@ public final class EngineHost {
         }
     }
 
-    /** Writes memory entries of a key, packed. */
-    public void writeMemory(byte[] key, byte[] packed) throws Exception {
-        perform(() -> effects.memory().write(key, packed));
-    }
-
     /** Returns the highest run number written for a key, 0 when there is none. */
     public long runNumber(byte[] key) throws Exception {
         return answer(() -> effects.memory().runNumber(key));
-    }
-
-    /** Keeps the highest run number of a key. */
-    public void writeRunNumber(byte[] key, long number) throws Exception {
-        perform(() -> effects.memory().writeRunNumber(key, number));
-    }
-
-    /** Notes that the run of an input has ended. */
-    public void inputFinished(long ticket) throws Exception {
-        perform(() -> effects.held().finished(ticket));
     }
 
     /** Runs a blocking call on a pool thread. */
@@ -223,6 +195,7 @@ public final class EngineHost {
             DeadlineTimer timer,
             KeyedMemory memory,
             HeldInputs held,
+            InputBlock inputs,
             Calls calls,
             JavaSubagents subagents,
             CheckpointedRuns runs,

@@ -18,14 +18,18 @@ import io.github.flinkagents.subagent.protocol.OnMailboxThread;
 import io.github.flinkagents.subagent.python.EntryPoint;
 import io.github.flinkagents.subagent.python.PythonHost;
 import io.github.flinkagents.subagent.python.TaskFailure;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.types.Row;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -35,6 +39,7 @@ import java.util.UUID;
 @OnMailboxThread
 final class KeyOperator extends AbstractStreamOperator<Row> implements OneInputStreamOperator<Object, Row> {
     private static final long serialVersionUID = 1L;
+    private static final Set<String> PYTHON_SOURCES = Set.of("selector", "keyed-pickle");
 
     private final transient String instance = UUID.randomUUID().toString();
     private final transient Settings settings;
@@ -43,19 +48,22 @@ final class KeyOperator extends AbstractStreamOperator<Row> implements OneInputS
     private transient boolean isKeyed;
     private transient String element;
     private transient KeySource source;
+    private final transient MailboxExecutor mailbox;
     private transient @Nullable PythonHost python;
+    private transient @Nullable PythonKeys pythonKeys;
 
     KeyOperator(StreamOperatorParameters<Row> parameters, Settings settings, byte[] selector) {
         super(parameters);
         this.settings = settings;
         this.selector = selector;
+        this.mailbox = parameters.getMailboxExecutor();
         this.isKeyed = settings.flag("keyed");
         this.element = settings.text("element");
     }
 
     /** Whether the keys are computed by Python. */
     static boolean needsPython(Settings settings) {
-        return !"field".equals(settings.text("key-source")) && !"keyed".equals(settings.text("key-source"));
+        return PYTHON_SOURCES.contains(settings.text("key-source"));
     }
 
     @Override
@@ -64,16 +72,51 @@ final class KeyOperator extends AbstractStreamOperator<Row> implements OneInputS
         if (needsPython(settings)) {
             python = PythonHost.open(PythonSpecs.of(this, settings), failure);
             python.call(EntryPoint.OPEN_KEY, new KeyHost(failure), instance, selector);
+            pythonKeys = new PythonKeys(python, instance, mailbox, output);
+        } else {
+            source = newSource();
         }
-        source = newSource();
     }
 
     @Override
     public void processElement(StreamRecord<Object> arrived) throws Exception {
         Object value = isKeyed ? ((Row) arrived.getValue()).getField(1) : arrived.getValue();
         byte[] encoded = encode(value);
-        byte[] key = source.keyOf(arrived.getValue(), encoded);
-        output.collect(arrived.replace(Row.of(KeyBytes.toFlinkKey(key), encoded)));
+        if (pythonKeys == null) {
+            byte[] key = source.keyOf(arrived.getValue(), encoded);
+            output.collect(arrived.replace(Row.of(KeyBytes.toFlinkKey(key), encoded)));
+            return;
+        }
+        Object question = isKeyed ? ((Row) arrived.getValue()).getField(0) : encoded;
+        StreamRecord<Row> unkeyed = new StreamRecord<>(Row.of(null, encoded));
+        if (arrived.hasTimestamp()) {
+            unkeyed.setTimestamp(arrived.getTimestamp());
+        }
+        pythonKeys.add((byte[]) question, unkeyed);
+    }
+
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        handOver();
+        super.processWatermark(mark);
+    }
+
+    @Override
+    public void processWatermarkStatus(WatermarkStatus status) throws Exception {
+        handOver();
+        super.processWatermarkStatus(status);
+    }
+
+    @Override
+    public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
+        handOver();
+        super.prepareSnapshotPreBarrier(checkpointId);
+    }
+
+    @Override
+    public void finish() throws Exception {
+        handOver();
+        super.finish();
     }
 
     @Override
@@ -88,9 +131,6 @@ final class KeyOperator extends AbstractStreamOperator<Row> implements OneInputS
     private KeySource newSource() {
         String kind = settings.text("key-source");
         return switch (kind) {
-            case "selector" -> (arrived, encoded) -> (byte[]) python.call(EntryPoint.KEY_OF, instance, encoded);
-            case "keyed-pickle" ->
-                (arrived, encoded) -> (byte[]) python.call(EntryPoint.KEY_OF, instance, ((Row) arrived).getField(0));
             case "keyed" -> KeySource.firstField();
             case "field" ->
                 "java".equals(element)
@@ -98,6 +138,12 @@ final class KeyOperator extends AbstractStreamOperator<Row> implements OneInputS
                         : KeySource.jsonField(settings.text("key-field"));
             default -> throw new IllegalArgumentException("There is no key source `" + kind + "`");
         };
+    }
+
+    private void handOver() throws Exception {
+        if (pythonKeys != null) {
+            pythonKeys.handOver();
+        }
     }
 
     private byte[] encode(@Nullable Object value) {

@@ -32,8 +32,8 @@ public enum EntryPoint {
     RESTORE_RECORD("restore_record", 5),
     /** Ends the restore phase. */
     START("start", 2),
-    /** Hands over an input. */
-    PROCESS("process", 6),
+    /** Hands over inputs. */
+    PROCESS("process", 2),
     /** Hands over acknowledgements, takes completions, fires due deadlines. */
     DRAIN("drain", 3),
     /** Hands over what Java sub-agents have answered. */
@@ -50,8 +50,8 @@ public enum EntryPoint {
     CLOSE("close", 1),
     /** Loads the key selector of one key operator instance. */
     OPEN_KEY("open_key", 3),
-    /** Computes the canonical key of a value. */
-    KEY_OF("key_of", 2),
+    /** Computes the canonical keys of values. */
+    KEYS_OF("keys_of", 2),
     /** Forgets the key selector. */
     CLOSE_KEY("close_key", 1);
 

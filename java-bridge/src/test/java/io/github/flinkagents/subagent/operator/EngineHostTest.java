@@ -16,6 +16,7 @@ package io.github.flinkagents.subagent.operator;
 import io.github.flinkagents.subagent.python.TaskFailure;
 import org.junit.jupiter.api.Test;
 
+import java.util.HexFormat;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
@@ -24,6 +25,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The border on the Java side: failures keep their identity, threads are checked. */
 class EngineHostTest {
+    /** An effect: an empty output. */
+    private static final byte[] EMIT = HexFormat.of().parseHex("01000000000000000500000000");
+
     private final TaskFailure failure = new TaskFailure();
 
     /** An exception of an effect is kept before it goes through Python [P5]. */
@@ -32,7 +36,7 @@ class EngineHostTest {
         IllegalStateException original = new IllegalStateException("downstream is gone");
         EngineHost host = host(original);
 
-        assertThatThrownBy(() -> host.emit(new byte[0], 1)).isSameAs(original);
+        assertThatThrownBy(() -> host.perform(EMIT)).isSameAs(original);
         assertThatThrownBy(failure::rethrow).isSameAs(original);
     }
 
@@ -42,7 +46,7 @@ class EngineHostTest {
         EngineHost host = host(null);
         CompletableFuture<Void> elsewhere = CompletableFuture.runAsync(() -> {
             try {
-                host.emit(new byte[0], 1);
+                host.perform(EMIT);
             } catch (Exception failed) {
                 throw new IllegalStateException(failed);
             }
@@ -68,8 +72,8 @@ class EngineHostTest {
                 throw new UnsupportedOperationException();
             }
         };
-        EngineHost.Effects effects =
-                new EngineHost.Effects(outputs, null, () -> 0L, null, null, null, call -> {}, null, null, null, null);
+        EngineHost.Effects effects = new EngineHost.Effects(
+                outputs, null, () -> 0L, null, null, null, null, call -> {}, null, null, null, null);
         return new EngineHost(failure, effects, 8);
     }
 }

@@ -15,19 +15,13 @@ package io.github.flinkagents.subagent.operator;
 
 import io.github.flinkagents.subagent.protocol.ErrorCode;
 import io.github.flinkagents.subagent.python.TaskFailure;
-import io.github.flinkagents.subagent.store.ActionStateStore;
 import io.github.flinkagents.subagent.store.JournalRecord;
 import io.github.flinkagents.subagent.store.StoreException;
-import io.github.flinkagents.subagent.store.StoreOpening;
-import io.github.flinkagents.subagent.store.StorePosition;
-import io.github.flinkagents.subagent.store.StoreTail;
 import org.junit.jupiter.api.Test;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -113,45 +107,5 @@ class JournalAppenderTest {
 
     private static JournalRecord journalRecord(int number) {
         return new JournalRecord(0, new byte[] {'k'}, 1, number, new byte[] {(byte) number});
-    }
-
-    /** A store whose acknowledgements the test gives. */
-    private static final class HeldStore implements ActionStateStore {
-        private final List<List<JournalRecord>> batches = new ArrayList<>();
-        private final List<CompletableFuture<Void>> futures = new ArrayList<>();
-        private boolean completesAtOnce;
-        private StoreException failsWith;
-
-        @Override
-        public StoreTail open(StoreOpening opening) {
-            return new StoreTail("held", List.of(), 0);
-        }
-
-        @Override
-        public CompletableFuture<Void> append(List<JournalRecord> batch) {
-            batches.add(List.copyOf(batch));
-            if (failsWith != null) {
-                return CompletableFuture.failedFuture(failsWith);
-            }
-            CompletableFuture<Void> future =
-                    completesAtOnce ? CompletableFuture.completedFuture(null) : new CompletableFuture<>();
-            futures.add(future);
-            return future;
-        }
-
-        @Override
-        public Map<Integer, StorePosition> positions(long checkpointId) {
-            return Map.of();
-        }
-
-        @Override
-        public void release(long checkpointId, Map<Integer, StorePosition> positionsOfOldestRetained) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
     }
 }

@@ -13,13 +13,7 @@
  */
 package io.github.flinkagents.subagent.operator;
 
-import org.apache.flink.api.common.operators.MailboxExecutor;
-import org.apache.flink.util.function.ThrowingRunnable;
 import org.junit.jupiter.api.Test;
-
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.RejectedExecutionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -78,44 +72,5 @@ class WakeUpTest {
         mailbox.isClosed = true;
 
         assertThatCode(wakeUp::wake).doesNotThrowAnyException();
-    }
-
-    /** A mailbox that runs its mails when told to. */
-    private static final class CrankedMailbox implements MailboxExecutor {
-        private final Queue<ThrowingRunnable<? extends Exception>> mails = new ArrayDeque<>();
-        private boolean isClosed;
-
-        private void runAll() throws Exception {
-            while (!mails.isEmpty()) {
-                mails.remove().run();
-            }
-        }
-
-        @Override
-        public void execute(
-                MailOptions options,
-                ThrowingRunnable<? extends Exception> mail,
-                String description,
-                Object... arguments) {
-            if (isClosed) {
-                throw new RejectedExecutionException();
-            }
-            mails.add(mail);
-        }
-
-        @Override
-        public void yield() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public boolean tryYield() {
-            return false;
-        }
-
-        @Override
-        public boolean shouldInterrupt() {
-            return false;
-        }
     }
 }

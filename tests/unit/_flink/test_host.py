@@ -1,0 +1,110 @@
+"""One engine and its Java side: blocks of inputs in, blocks of effects out."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+from collections.abc import Iterator
+
+import pytest
+
+from flink_agents_subagent import Agent, InputEvent, OutputEvent, RunnerContext, action
+from flink_agents_subagent._engine.effects import InputFinished
+from flink_agents_subagent._flink import host as host_module
+from flink_agents_subagent._flink.background import BackgroundLoop
+from flink_agents_subagent._flink.effect_block import EffectBlock
+from flink_agents_subagent._flink.host import OperatorHost
+from flink_agents_subagent._flink.port import NO_TIMESTAMP
+from flink_agents_subagent._plan import dump_plan
+from flink_agents_subagent._plan.wire import python_version
+from flink_agents_subagent.errors import ActionError
+from flink_agents_subagent.options import resolve_options
+from tests.unit._flink.fakes import FakeJava
+
+_NOW_MS = 1000
+
+
+class EchoAgent(Agent):
+    """Emits each input; one that is an exception stops the engine."""
+
+    @action(InputEvent)
+    @staticmethod
+    def handle(event: InputEvent, ctx: RunnerContext) -> None:
+        """Emit the input."""
+        if isinstance(event.input, Exception):
+            raise event.input
+        ctx.send_event(OutputEvent(output=event.input))
+
+
+def _settings() -> bytes:
+    told = {
+        "version": 1,
+        "python-version": python_version(),
+        "job-identifier": "job",
+        "operator-uid": "agent-echo",
+        "input-format": "pickle",
+        "output-format": "pickle",
+        "options": resolve_options({}),
+        "python-files-directory": "/nonexistent",
+        "crash-at": "",
+    }
+    return json.dumps(told).encode()
+
+
+@pytest.fixture
+def java() -> FakeJava:
+    """The Java side of `host`."""
+    return FakeJava()
+
+
+@pytest.fixture
+def host(java: FakeJava, monkeypatch: pytest.MonkeyPatch) -> Iterator[OperatorHost]:
+    """A started host, with a background loop that nobody needs, and a time slice that does not end by itself."""
+    monkeypatch.setattr(host_module, "SLICE_SECONDS", 3600.0)
+    made = OperatorHost(java, BackgroundLoop(), dump_plan(EchoAgent(), {}), _settings())
+    assert made.start(_NOW_MS) is None
+    yield made
+    made.close()
+
+
+def _inputs(first_ticket: int, *values: object) -> bytes:
+    inputs = [(b"sk%d" % (first_ticket + number), pickle.dumps(value)) for number, value in enumerate(values)]
+    heads = [struct.pack(">qII", NO_TIMESTAMP, len(key), len(value)) for key, value in inputs]
+    bodies = [key + value for key, value in inputs]
+    return b"".join((struct.pack(">qqI", _NOW_MS, first_ticket, len(inputs)), *heads, *bodies))
+
+
+def _effects(first_ticket: int, *outputs: object, left: int = 0) -> bytes | None:
+    block = EffectBlock()
+    if left:
+        block.leave_inputs(left)
+    for number, output in enumerate(outputs):
+        block.emit(pickle.dumps(output, 5), None)
+        block.finish_input(InputFinished(first_ticket + number))
+    return block.take()
+
+
+def test_inputs_that_came_together_are_taken_together(host: OperatorHost, java: FakeJava) -> None:
+    """Their effects come as one block, in the order of the inputs [E1.1, PF1]."""
+    effects = host.process(_inputs(1, "a", "b", "c"))
+
+    assert effects == _effects(1, "a", "b", "c")
+    assert java.performed == []
+
+
+def test_inputs_behind_the_time_slice_are_given_back(host: OperatorHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow action holds mails up for one input at most, however many came together [PF5]."""
+    monkeypatch.setattr(host_module, "SLICE_SECONDS", 0.0)
+
+    assert host.process(_inputs(1, "a", "b", "c")) == _effects(1, "a", left=2)
+    assert host.process(_inputs(2, "b", "c")) == _effects(2, "b", left=1)
+    assert host.process(_inputs(3, "c")) == _effects(3, "c")
+
+
+def test_what_earlier_inputs_sent_is_performed_before_a_failure(host: OperatorHost, java: FakeJava) -> None:
+    """An input that stops the engine does not swallow the outputs of those that came with it [P5]."""
+    with pytest.raises(ActionError, match="no such shop"):
+        host.process(_inputs(1, "a", ValueError("no such shop"), "c"))
+
+    assert java.performed == [_effects(1, "a")]
