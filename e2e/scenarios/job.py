@@ -42,6 +42,8 @@ SPEC: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 DESKS: str = SPEC["desks"]
 SEEN: str = SPEC["seen"]
 CODE: str = SPEC["code"]
+PATIENCE_S = 600
+"""Desks are held while processes are started anew."""
 IS_ORDER_FREE: bool = SPEC["order_free"]
 
 
@@ -49,12 +51,12 @@ class Desk(BaseDeferredSubagentSetup):
     """Asks a desk by a coroutine."""
 
     def __init__(self, *, url: str) -> None:
-        super().__init__(timeout=120)
+        super().__init__(timeout=PATIENCE_S)
         self._url = url
 
     async def open(self) -> None:
         """Make the client."""
-        self._client = httpx.AsyncClient(timeout=120, limits=httpx.Limits(max_connections=None))
+        self._client = httpx.AsyncClient(timeout=PATIENCE_S, limits=httpx.Limits(max_connections=None))
 
     async def close(self) -> None:
         """Close the client."""
@@ -72,7 +74,7 @@ class Desk(BaseDeferredSubagentSetup):
 def post(url: str, key: str, content: str) -> dict[str, Any]:
     """Send a request and return what the answer says."""
     request = urllib.request.Request(url, data=content.encode(), headers={"Idempotency-Key": key}, method="POST")
-    with urllib.request.urlopen(request, timeout=120) as response:
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
         answer: dict[str, Any] = json.loads(response.read())
     return answer
 
