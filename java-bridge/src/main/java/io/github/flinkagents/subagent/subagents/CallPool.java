@@ -38,6 +38,7 @@ final class CallPool {
     private final int maxAbandoned;
     private final Map<Long, Work> works = new ConcurrentHashMap<>();
     private final AtomicInteger threads = new AtomicInteger();
+    private volatile boolean isClosed;
     private int abandoned;
 
     /**
@@ -81,13 +82,14 @@ final class CallPool {
 
     /** Whether somebody waits for this call: it was neither cancelled, nor is the pool closed. */
     boolean isAwaited(long call) {
-        return works.containsKey(call);
+        return !isClosed && works.containsKey(call);
     }
 
     /** Interrupts what runs and lets nothing start any more; returns when all have ended or the time is over. */
     boolean close(long waitMillis) throws InterruptedException {
+        // First, so that no call that the interrupt ends is taken for one that somebody waits for.
+        isClosed = true;
         executor.shutdownNow();
-        works.clear();
         return executor.awaitTermination(waitMillis, TimeUnit.MILLISECONDS);
     }
 
