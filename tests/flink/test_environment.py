@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from flink_agents_subagent._flink.entry import PROTOCOL_VERSION
+
 pytestmark = [pytest.mark.flink, pytest.mark.timeout(120)]
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -96,10 +98,12 @@ def test_another_release_of_the_package_is_named(environment: _Environment, tmp_
     copy = environment.packages / "flink_agents_subagent"
     shutil.copytree(_ROOT / "flink_agents_subagent", copy, ignore=shutil.ignore_patterns("lib", "__pycache__"))
     entry = copy / "_flink" / "entry.py"
-    entry.write_text(entry.read_text().replace("PROTOCOL_VERSION = 1", "PROTOCOL_VERSION = 2"))
+    ours = f"PROTOCOL_VERSION = {PROTOCOL_VERSION}"
+    assert ours in entry.read_text()
+    entry.write_text(entry.read_text().replace(ours, f"PROTOCOL_VERSION = {PROTOCOL_VERSION + 1}"))
 
     failure = environment.run(tmp_path)["failure"]
 
     assert "of different releases" in failure
-    assert "the jar expects [1]" in failure
+    assert f"the jar expects [{PROTOCOL_VERSION}]" in failure
     assert str(environment.python) in failure
