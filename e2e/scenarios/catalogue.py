@@ -104,6 +104,9 @@ _BROKER = (
         "killed-while-broker-silent",
         "E2.2, E3.6, S1.1",
         (KillWhileBrokerSilent(0.4),),
+        # Inputs of idle keys come while the broker is silent; the first thing that their runs append is an intent.
+        orders=Orders(key_count=40, per_second=15),
+        code="c-first",
         is_short=True,
     ),
     Scenario("broker-stopped", "S1.1, S2.3", (BrokerAway(0.4, "stop", 3),), repeats="none"),

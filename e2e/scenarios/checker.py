@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from e2e.harness.journal import Record
-from e2e.scenarios.inputs import STAGES, Expectation
+from e2e.scenarios.inputs import NEEDS, Expectation
 from flink_agents_subagent.testing.http import Request
 
 __all__ = ["Evidence", "Interruption", "Report", "Rules", "check", "recorded_calls"]
@@ -139,16 +139,15 @@ class _Repeats:
 
     def _overtaken(self, requests: Sequence[Request]) -> set[str]:
         """Return the calls that came after one that their run makes only when they are recorded."""
-        latest: dict[tuple[str, int], int] = {}
+        settled: dict[tuple[str, int], set[str]] = defaultdict(set)
         found = set()
         for request in requests:
             call = self._expectation.calls.get(request.body)
             if call is None:
                 continue
-            stage = STAGES[call.desk]
-            if stage < latest.get(call.run, 0):
+            if call.desk in settled[call.run]:
                 found.add(request.key)
-            latest[call.run] = max(stage, latest.get(call.run, 0))
+            settled[call.run] |= NEEDS[call.desk]
         return found
 
 
@@ -247,15 +246,13 @@ def _implausible_records(expectation: Expectation, evidence: Evidence) -> Iterat
 
 def _needed(expectation: Expectation, requests: Sequence[Request]) -> set[str]:
     """Return the keys of the calls that a later call of their run shows to be recorded."""
-    reached: dict[tuple[str, int], int] = {}
+    settled: dict[tuple[str, int], set[str]] = defaultdict(set)
     for request in requests:
         if call := expectation.calls.get(request.body):
-            reached[call.run] = max(STAGES[call.desk], reached.get(call.run, 0))
+            settled[call.run] |= NEEDS[call.desk]
     last = {request.body: request.key for request in requests}
     return {
-        key
-        for body, key in last.items()
-        if (call := expectation.calls.get(body)) and STAGES[call.desk] < reached[call.run]
+        key for body, key in last.items() if (call := expectation.calls.get(body)) and call.desk in settled[call.run]
     }
 
 

@@ -33,8 +33,15 @@ _ODD_KEYS = (
     "%5F",
     " ",
 )
-STAGES = {"a": 0, "e": 1, "b": 2, "x": 2, "c": 2, "d": 3}
-"""Desks by the order in which a run asks them; the next one is asked when those before it have answered, and that is recorded."""
+NEEDS: Mapping[str, frozenset[str]] = {
+    "a": frozenset(),
+    "c": frozenset(),
+    "e": frozenset("a"),
+    "b": frozenset("ae"),
+    "x": frozenset("ae"),
+    "d": frozenset("abce"),
+}
+"""Desks, with those whose outcome is recorded before a run asks them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def expect(orders: Iterable[Mapping[str, Any]], *, order_free: bool = False) -> 
         number = numbers[order["key"]]
         counted = {} if order_free else {"number": number}
         answers = {}
-        for desk in STAGES:
+        for desk in NEEDS:
             content = json.dumps({"order": order["id"], "desk": desk, **counted}, sort_keys=True).encode()
             call = Call((order["id"], 0 if order_free else number), desk)
             if desk in "ex" or (desk == "d" and not order["settles"]):

@@ -1,7 +1,7 @@
 """The job of all scenarios: `job.py <file>`, a JSON object made by `submission`.
 
 For each order an agent asks desks, each call of another kind: `a` through a deferred sub-agent, then at the same time `b` by a blocking
-function and `c` by one with a reconciler, and for some orders `d` by an action that runs in one go. Each desk is a path of the effect server.
+function and `c` by one with a reconciler (which code `c-first` asks from the beginning), and for some orders `d` by an action that runs in one go. Each desk is a path of the effect server.
 Each call is known in the journal by the idempotency key that the desk gets.
 """
 
@@ -109,13 +109,14 @@ class Orders(Agent):
         order = json.loads(event.input)
         number = ctx.short_term_memory.get("orders", 0) + 1
         ctx.short_term_memory.set("orders", number)
+        early = call(ctx, order, number, "c") if CODE == "c-first" else None
         desk = ctx.get_resource("a", ResourceType.AGENT)
         seats = await desk.submit(ctx, content(order, number, "a"))
         answers = {"a": seats.get_result()["confirmation"]}
         if CODE == "patched" and ctx.patched("ask-e"):
             answers["e"] = (await call(ctx, order, number, "e"))["confirmation"]
         second = "x" if CODE == "incompatible" else "b"
-        asked = (call(ctx, order, number, second), call(ctx, order, number, "c"))
+        asked = (call(ctx, order, number, second), early or call(ctx, order, number, "c"))
         got = [await handle for handle in asked] if CODE == "compatible" else list(await asyncio.gather(*asked))
         for name, answer in zip((second, "c"), got, strict=True):
             answers[name] = answer["confirmation"]

@@ -171,5 +171,7 @@ class Scenario:
     repeats: Literal["none", "in flight"] = "in flight"
     """`in flight`: a call of which no outcome is recorded may be made again, under its key. A recorded one never may."""
     brokers: int = 1
+    code: str = "first"
+    """What the code is in the beginning, see `job.py`."""
     is_short: bool = False
     """Whether it belongs to the set that every run of the tests includes."""

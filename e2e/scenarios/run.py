@@ -51,7 +51,7 @@ class JobRun:
     topic: str
     inputs: Path
     parallelism: int
-    code: str = "first"
+    code: str
     flink_id: str = ""
     submissions: int = 0
     interruptions: list[Interruption] = field(default_factory=list)
@@ -250,7 +250,18 @@ class ScenarioRun:
         options: dict[str, Any] = {"job-identifier": name, **self._store(folder), **self.scenario.options}
         expectation = expect(orders, order_free=self.is_fed_by_folder)
         topic = f"flink-agents-subagent.{name}.{_OPERATOR}"
-        return JobRun(index, name, folder, orders, expectation, options, topic, inputs, self.scenario.parallelism)
+        return JobRun(
+            index,
+            name,
+            folder,
+            orders,
+            expectation,
+            options,
+            topic,
+            inputs,
+            self.scenario.parallelism,
+            self.scenario.code,
+        )
 
     def _store(self, folder: Path) -> Mapping[str, Any]:
         if self.scenario.store == "embedded":
