@@ -17,7 +17,7 @@ from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.invocation import AsyncInvocation, AsyncLimits
 from flink_agents_subagent.subagents.polling import PollInterval
 from flink_agents_subagent.subagents.request import SubagentRequest
-from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup
+from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup, check_retry
 from flink_agents_subagent.subagents.status import RunStatus
 from flink_agents_subagent.subagents.times import milliseconds
 
@@ -82,6 +82,7 @@ class BaseAsyncSubagentSetup(SubagentSetup):
             TypeError: There is no such argument.
         """
         self._take_arguments(arguments, AsyncSubagentArguments)
+        check_retry(self, self.retry)
         try:
             self._limits(milliseconds(self.timeout), None)
         except ContextMisuseError as error:

@@ -14,11 +14,11 @@ from typing import Any
 from typing_extensions import Unpack
 
 from flink_agents_subagent.context import CallCourse, CallSpec, RetryPolicy, RunnerContext
-from flink_agents_subagent.errors import DefinitionError, EngineError
+from flink_agents_subagent.errors import ContextMisuseError, DefinitionError, EngineError
 from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.request import SubagentRequest
 from flink_agents_subagent.subagents.result import SubagentResult, as_result
-from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup
+from flink_agents_subagent.subagents.setup import SubagentArguments, SubagentSetup, check_retry
 from flink_agents_subagent.subagents.times import milliseconds
 
 __all__ = ["BaseDeferredSubagentSetup", "DeferredSubagentArguments"]
@@ -57,7 +57,11 @@ class BaseDeferredSubagentSetup(SubagentSetup):
             TypeError: There is no such argument.
         """
         self._take_arguments(arguments, DeferredSubagentArguments)
-        milliseconds(self.timeout)
+        check_retry(self, self.retry)
+        try:
+            milliseconds(self.timeout)
+        except ContextMisuseError as error:
+            raise DefinitionError(f"{type(self).__qualname__} cannot be used: {error}") from error
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Refuse a pair of methods of which one blocks and the other does not: both run in the same place."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from typing_extensions import TypedDict, Unpack
 
-from flink_agents_subagent.context import CallLane, CallSpec, DurableHandle, RunnerContext
+from flink_agents_subagent.context import CallLane, CallSpec, DurableHandle, RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.resources import Resource
 from flink_agents_subagent.subagents.future import SubagentFuture
@@ -187,11 +187,24 @@ def check_limits(setup: SubagentSetup) -> None:
         if limit is None:
             continue
         is_whole = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
-        if not is_whole and (name != "rate_limit" or not 0 < limit < math.inf):
+        is_rate = name == "rate_limit" and isinstance(limit, float) and 0 < limit < math.inf
+        if not is_whole and not is_rate:
             kind = "a number of calls per second above 0" if name == "rate_limit" else "a whole number from 1"
             raise DefinitionError(
                 f"{name} of {type(setup).__qualname__} is {limit!r}; give {kind}, or None for no limit"
             )
+
+
+def check_retry(setup: SubagentSetup, retry: object) -> None:
+    """Refuse what is no policy.
+
+    Raises:
+        DefinitionError: Names the class and the value.
+    """
+    if retry is not None and not isinstance(retry, RetryPolicy):
+        raise DefinitionError(
+            f"retry of {type(setup).__qualname__} is {retry!r}; give a RetryPolicy, as in RetryPolicy(max_attempts=3), or None"
+        )
 
 
 def _future(handle: DurableHandle[SubagentResult], request: SubagentRequest) -> SubagentFuture:

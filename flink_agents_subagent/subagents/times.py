@@ -23,11 +23,12 @@ def milliseconds(time: timedelta | float | None, what: str = "the timeout of a s
         what: What is given, for the message.
 
     Raises:
-        ContextMisuseError: It is not positive, or without end.
+        ContextMisuseError: It is no number, not positive, or without end.
     """
     if time is None:
         return None
-    seconds = time.total_seconds() if isinstance(time, timedelta) else float(time)
-    if not 0 < seconds < math.inf:
+    # An author's module need not be type-checked.
+    seconds: object = time.total_seconds() if isinstance(time, timedelta) else time
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise ContextMisuseError(f"{what} is {time!r}; give seconds or a timedelta above zero, or None")
     return max(1, round(seconds * 1000))

@@ -168,13 +168,19 @@ def test_a_timeout_is_a_failed_result() -> None:
     assert submit(Blocking(timeout=1.5), timeout=2)[2].timeout_ms == 2000
 
 
-@pytest.mark.parametrize("timeout", [0, -1, timedelta(0), float("nan")])
+@pytest.mark.parametrize("timeout", [0, -1, timedelta(0), float("nan"), "3", True])
 def test_a_timeout_is_positive(timeout: Any) -> None:
-    """Zero does not mean for ever [M6]."""
+    """Zero does not mean for ever, and a text is no number [M6]."""
     with pytest.raises(ContextMisuseError, match="timeout of a sub-agent call is"):
         submit(Blocking(), timeout=timeout)
-    with pytest.raises(ContextMisuseError, match="timeout of a sub-agent call is"):
+    with pytest.raises(DefinitionError, match="Blocking cannot be used: the timeout of a sub-agent call is"):
         Blocking(timeout=timeout)
+
+
+def test_what_is_no_retry_policy_is_refused() -> None:
+    """A number of attempts is not one [R2]."""
+    with pytest.raises(DefinitionError, match="retry of Blocking is 3; give a RetryPolicy"):
+        Blocking(retry=3)  # type: ignore[arg-type]
 
 
 def test_reconciling_decides_about_the_call() -> None:
