@@ -1,0 +1,60 @@
+"""Messages between an agent and a chat model. Plain data: recorded, fingerprinted and mapped by each provider; must not know providers."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["ChatMessage", "MessageRole", "ToolCall", "ToolMetadata"]
+
+
+class MessageRole(str, enum.Enum):
+    """Who says a message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A callable that the model wants called."""
+
+    id: str
+    """The model's own id of the call; the answer carries it back."""
+    name: str
+    """Name of the callable as it was offered."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What the model gave, JSON values."""
+    malformed: str | None = None
+    """The text that the model gave instead of a JSON object; None when it gave one. Such a call is answered with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation.
+
+    Replay: equal messages come back from the journal; nothing in one is drawn by chance.
+    """
+
+    role: MessageRole
+    content: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+    """Of an ASSISTANT message: what the model wants called, in its order."""
+    tool_call_id: str | None = None
+    """Of a TOOL message: the id of the call that it answers."""
+    extra_args: Mapping[str, Any] = field(default_factory=dict)
+    """What else the provider said: token usage, finish reason, whatever its next request must carry back. JSON values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMetadata:
+    """What a model is told of a callable: a tool, or a sub-agent under its prefixed name."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    """JSON schema of an object: the arguments."""
