@@ -47,6 +47,19 @@ class Agent:
         """The name of the agent, by which savepoints and the store find its state."""
         return self.__dict__.get("_name") or type(self).__name__
 
+    def subagent_result(self, outputs: list[Any]) -> Any:
+        """Return what a caller gets when this agent runs as its sub-agent (N1); override it to give something else than the list.
+
+        Called once when the call ends in success. An exception makes the call a failed one (N4).
+
+        Replay: called again; the same outputs must give the same result.
+        Thread: task thread.
+
+        Args:
+            outputs: The payloads of the `OutputEvent`s that the call sent, in order; empty without any.
+        """
+        return outputs
+
     def add_action(
         self,
         name: str,

@@ -337,6 +337,13 @@ class RunnerContext(ABC):
         """
 
     @abstractmethod
+    def _subagent_depth_left(self) -> int:
+        """Return how many levels of sub-agents a call made here may still open, itself included; 0: it would be refused (G1, T16).
+
+        Replay: the same, as long as the option `subagent.max-depth` is.
+        """
+
+    @abstractmethod
     def _fingerprint(self, *values: Any) -> bytes:
         """Return the canonical fingerprint of `values` (E3.3); raises `NotExpressibleError` with the path of a type that it does not know. For sub-agent base classes."""
 

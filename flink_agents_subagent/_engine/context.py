@@ -240,6 +240,9 @@ class ExecutionContext(RunnerContext):
     def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
         return self._enter_async("a sub-agent call").run.shared.guards.admit(subagent, max_calls)
 
+    def _subagent_depth_left(self) -> int:
+        return self._enter("a sub-agent call").core.settings.max_subagent_depth
+
     def _fingerprint(self, *values: Any) -> bytes:
         self._enter("a sub-agent call")
         return hashlib.blake2b(canonical(values, strict=True), digest_size=16).digest()

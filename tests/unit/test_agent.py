@@ -205,3 +205,10 @@ def test_a_copy_holds_attributes_only() -> None:
     copy = pickle.loads(pickle.dumps(agent))
 
     assert (copy.factor, dict(copy.resources)) == (7, {})
+
+
+def test_the_result_of_a_sub_agent_call_is_the_list_of_its_outputs_by_default() -> None:
+    """Also when there is none, and when there is one [N1]."""
+    agent = Agent("inner")
+
+    assert [agent.subagent_result(outputs) for outputs in ([], [1], [1, 2])] == [[], [1], [1, 2]]

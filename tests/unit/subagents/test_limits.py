@@ -75,6 +75,16 @@ def test_a_call_beyond_a_limit_is_a_failed_result(
         assert message in value[-1][1]
 
 
+def test_delegation_can_ask_how_deep_a_call_may_still_nest() -> None:
+    """At the root it is the whole limit; a model is not offered what would be refused [G1, T16]."""
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output=ctx._subagent_depth_left()))
+
+    assert run(Slow(), act).values == [8]
+    assert run(Slow(), act, **{"subagent.max-depth": 0}).values == [0]
+
+
 def test_a_refused_handle_has_to_be_looked_at_too() -> None:
     """It would otherwise go unseen that a call was not made [I4, G2]."""
 
