@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 from flink_agents_subagent.actions import ActionDefinition, trigger_of
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import Event
-from flink_agents_subagent.resources import ResourceType, check_resource
+from flink_agents_subagent.resources import ResourceType, check_resource, declared_resource
 
 __all__ = ["Agent", "subagent"]
 
 _DECLARED = "_declared_by_calls"
+_MADE = "_made_of_methods"
 
 AgentClass = TypeVar("AgentClass", bound="type[Agent]")
 
@@ -120,7 +121,7 @@ class Agent:
         """All resources by name and type: those of the classes first, base classes before subclasses, then the added ones."""
         classes = reversed(type(self).__mro__)
         declared = {name: it for base in classes for name, it in _of_classes.get(base, {}).items()}
-        return types.MappingProxyType({**declared, **self._added_resources})
+        return types.MappingProxyType({**declared, **self._make_of_methods(), **self._added_resources})
 
     def _add(self, action: ActionDefinition) -> Agent:
         if action.name in self._added_actions or action.name in _methods_of(type(self)):
@@ -136,6 +137,16 @@ class Agent:
         clone.__dict__[_DECLARED] = (dict(self._added_actions), dict(resources))
         return clone
 
+    def _make_of_methods(self) -> Mapping[tuple[str, ResourceType], Any]:
+        """Return the resources that decorators make of methods, each made once."""
+        made: dict[tuple[str, ResourceType], Any] = self.__dict__.setdefault(_MADE, {})
+        for base in reversed(type(self).__mro__):
+            for name, attribute in vars(base).items():
+                declared = declared_resource(attribute)
+                if declared is not None and (name, declared.type) not in made:
+                    made[name, declared.type] = declared.make(getattr(self, name))
+        return made
+
     # Kept lazily, so that a subclass need not call `Agent.__init__`.
     @property
     def _added_actions(self) -> dict[str, ActionDefinition]:
@@ -149,7 +160,7 @@ class Agent:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what was added: the plan carries it, and an instance method needs the attributes only."""
-        return {name: value for name, value in self.__dict__.items() if name != _DECLARED}
+        return {name: value for name, value in self.__dict__.items() if name not in (_DECLARED, _MADE)}
 
 
 def _methods_of(agent_class: type[Agent]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ __all__ = [
     "CallExpired",
     "CallLane",
     "CallSpec",
+    "ChatLimits",
     "DurableCall",
     "DurableHandle",
     "Outcome",
@@ -184,6 +185,14 @@ class CallSpec(NamedTuple):
     course: CallCourse | None = None
 
 
+class ChatLimits(NamedTuple):
+    """The options that the built-in chat actions obey."""
+
+    max_tool_rounds: int
+    tool_parallelism: int
+    tool_timeout_ms: int
+
+
 class SubagentIdentity(Protocol):
     """The ids of one sub-agent invocation (D1–D3)."""
 
@@ -322,6 +331,22 @@ class RunnerContext(ABC):
     @abstractmethod
     def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
         """Reserve a slot for `spec` and start it as the spec says. For sub-agent base classes."""
+
+    @abstractmethod
+    def _open_calls(self, specs: Sequence[CallSpec], max_concurrency: int) -> list[DurableHandle[Any]]:
+        """Reserve a slot for each of `specs`, in order; so many run at a time. For the built-in chat actions."""
+
+    @abstractmethod
+    def _chat_limits(self) -> ChatLimits:
+        """Return the options of chat requests. For the built-in chat actions."""
+
+    @abstractmethod
+    def _find_type(self, name: str) -> type[Any]:
+        """Return the data class with the name `module:qualified name`, as journals know it. For the built-in chat actions.
+
+        Raises:
+            EncodingError: There is none, or it is no data class.
+        """
 
     @abstractmethod
     def _settled_call(self, value: Any, must_be_awaited: str) -> DurableHandle[Any]:

@@ -9,6 +9,8 @@
     ├── DurableCallError            a recorded exception that cannot be rebuilt as its own class
     ├── DurableTimeoutError         a durable call did not finish in time
     ├── SubagentError               `get_result` on a failed sub-agent result
+    ├── ChatModelError              a provider refused a request, or its answer cannot be read
+    │   └── ChatModelUnavailableError   another attempt may succeed; carries `retry_after`
     ├── ActionError                 an exception escaped an action; the job fails with it
     ├── SimulationError             the crash simulator found a divergence
     └── EngineError                 the engine cannot go on; never given to an action as an outcome
@@ -33,6 +35,8 @@ __all__ = [
     "ActionError",
     "AgentError",
     "BridgeError",
+    "ChatModelError",
+    "ChatModelUnavailableError",
     "ContextMisuseError",
     "DefinitionError",
     "DurableCallError",
@@ -107,6 +111,29 @@ class SubagentError(AgentError):
     """A sub-agent failed; the message is the failure's own."""
 
     code = "subagent"
+
+
+class ChatModelError(AgentError):
+    """The provider of a chat model refused a request, or its answer cannot be read; another attempt would get the same."""
+
+    code = "chat_model"
+
+
+class ChatModelUnavailableError(ChatModelError):
+    """The provider of a chat model could not be reached, was too busy, or broke down; another attempt may succeed."""
+
+    code = "chat_model_unavailable"
+    retryable = True
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        """Say what happened.
+
+        Args:
+            message: Names the request and the answer.
+            retry_after: Seconds after which the provider wants to be asked again; None when it did not say.
+        """
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class ActionError(AgentError):

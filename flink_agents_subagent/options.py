@@ -100,6 +100,12 @@ _TABLE = (
         "Inputs per subtask that are active or queued. Beyond it the operator takes no input, and while that lasts no "
         "checkpoint passes.",
     ),
+    _count(
+        "max-tool-rounds",
+        25,
+        "How many times in a row a chat model may ask for tools in one chat request. Beyond it the request fails with the reason `rounds`.",
+        minimum=0,
+    ),
     _choice(
         "on-action-error",
         ("fail", "dead-letter"),
@@ -192,6 +198,18 @@ _TABLE = (
         "How deep sub-agents may be nested; one that an action calls has depth 1. Beyond it a call gives a failed result with "
         "the reason `limit`. `0` forbids all.",
         minimum=0,
+    ),
+    _count(
+        "tool-call.parallelism",
+        16,
+        "Tools that run at the same time for one message of a chat model. Sub-agents that it calls are not counted; theirs is `max_concurrency`.",
+    ),
+    Option(
+        "tool-call.timeout",
+        OptionKind.DURATION,
+        "5 min",
+        "How long a tool may take when neither it nor the chat model says otherwise. Then the model is told that it timed out.",
+        minimum=1,
     ),
 )
 

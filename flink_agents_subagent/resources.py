@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, get_args, get_origin
 
 from typing_extensions import Unpack, get_type_hints
 
 from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
 
-__all__ = ["Resource", "ResourceDescriptor", "ResourceType", "check_resource", "parameters_of"]
+__all__ = [
+    "DeclaredResource",
+    "Resource",
+    "ResourceDescriptor",
+    "ResourceType",
+    "check_resource",
+    "declare_resource",
+    "declared_resource",
+    "parameters_of",
+]
+
+_MARK = "__flink_agents_resource__"
 
 
 class ResourceType(str, enum.Enum):
@@ -73,6 +84,13 @@ class Resource:
         """Take the name under which the resource is registered; called by the framework before `open`."""
         self._name = name
 
+    def bind_resources(self, find: Callable[[str, ResourceType], Any]) -> None:
+        """Take the way to the other resources that it may use; called by the framework before `open`, when all are built.
+
+        Args:
+            find: Returns the resource of a name and type; raises `DefinitionError` naming those that there are.
+        """
+
     def open(self) -> Awaitable[None] | None:
         """Acquire what is needed; may be `async`."""
         return None
@@ -80,6 +98,35 @@ class Resource:
     def close(self) -> Awaitable[None] | None:
         """Release what `open` acquired; may be `async`. Copes with an `open` that failed half-way."""
         return None
+
+
+class DeclaredResource(NamedTuple):
+    """What a decorator makes of a method: a resource under the method's name."""
+
+    type: ResourceType
+    make: Callable[[Callable[..., Any]], Any]
+    """Given the method of an agent, returns the resource."""
+
+
+def declare_resource(function: Any, declared: DeclaredResource) -> None:
+    """Keep on a function or static method of an agent class that it is a resource.
+
+    Raises:
+        DefinitionError: It is no function, or is a resource already.
+    """
+    target = getattr(function, "__func__", function)
+    name = getattr(target, "__qualname__", repr(target))
+    if not inspect.isfunction(target):
+        raise DefinitionError(f"@{declared.type.value} marks functions and methods, and {name} is none")
+    if declared_resource(target) is not None:
+        raise DefinitionError(f"{name} is declared as a resource twice; one decorator is enough")
+    setattr(target, _MARK, declared)
+
+
+def declared_resource(function: Any) -> DeclaredResource | None:
+    """Return what a decorator kept on a function, a static method or a method; None when it is no resource."""
+    found = getattr(getattr(function, "__func__", function), _MARK, None)
+    return found if isinstance(found, DeclaredResource) else None
 
 
 class ConstructorParameters(NamedTuple):

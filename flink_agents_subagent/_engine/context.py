@@ -28,7 +28,15 @@ from flink_agents_subagent._engine.identity import (
 from flink_agents_subagent._engine.memory import MemoryView
 from flink_agents_subagent._engine.slot import Handle
 from flink_agents_subagent._engine.turns import Batch
-from flink_agents_subagent.context import CallSpec, DurableCall, DurableHandle, Outcome, RetryPolicy, RunnerContext
+from flink_agents_subagent.context import (
+    CallSpec,
+    ChatLimits,
+    DurableCall,
+    DurableHandle,
+    Outcome,
+    RetryPolicy,
+    RunnerContext,
+)
 from flink_agents_subagent.errors import ContextMisuseError, DefinitionError
 from flink_agents_subagent.events import Event
 from flink_agents_subagent.memory import MemoryObject
@@ -233,6 +241,18 @@ class ExecutionContext(RunnerContext):
 
     def _open_call(self, spec: CallSpec) -> DurableHandle[Any]:
         return self._enter_async("a sub-agent call").open_call(spec)
+
+    def _open_calls(self, specs: Sequence[CallSpec], max_concurrency: int) -> list[DurableHandle[Any]]:
+        execution = self._enter_async("a tool call")
+        batch = Batch(max_concurrency)
+        return [execution.open_call(spec, batch) for spec in specs]
+
+    def _chat_limits(self) -> ChatLimits:
+        settings = self._enter("a chat request").core.settings
+        return ChatLimits(settings.max_tool_rounds, settings.tool_parallelism, settings.tool_timeout_ms)
+
+    def _find_type(self, name: str) -> type[Any]:
+        return self._enter("a chat request").core.types.resolve(name)
 
     def _settled_call(self, value: Any, must_be_awaited: str) -> DurableHandle[Any]:
         return self._enter_async("a sub-agent call").settled_call(value, must_be_awaited)

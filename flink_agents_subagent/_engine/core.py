@@ -62,6 +62,7 @@ class EngineCore:
         "ports",
         "settings",
         "thread",
+        "types",
         "unclaimed",
         "unrecorded",
     )
@@ -72,7 +73,8 @@ class EngineCore:
         self.agent = agent
         self.settings = settings
         self.ports = ports
-        self.codec = ValueCodec(TypeRegistry(agent.types), allow_pickle=settings.journal_pickle == "allow")
+        self.types = TypeRegistry(agent.types)
+        self.codec = ValueCodec(self.types, allow_pickle=settings.journal_pickle == "allow")
         self.deadlines = Deadlines()
         self.unclaimed = UnclaimedJournals()
         self.unrecorded = UnrecordedRuns()

@@ -25,6 +25,9 @@ class EngineSettings:
     unclaimed_retention_ms: int = 3_600_000
     max_subagent_calls: int = 1000
     max_subagent_depth: int = 8
+    max_tool_rounds: int = 25
+    tool_parallelism: int = 16
+    tool_timeout_ms: int = 300_000
     log_keys: bool = False
     memory_expires: bool = False
     """Whether the host drops entries of short-term memory some time after they were written."""
@@ -45,6 +48,9 @@ class EngineSettings:
             unclaimed_retention_ms=options["replay.unclaimed-retention"],
             max_subagent_calls=options["subagent.max-calls-per-run"],
             max_subagent_depth=options["subagent.max-depth"],
+            max_tool_rounds=options["max-tool-rounds"],
+            tool_parallelism=options["tool-call.parallelism"],
+            tool_timeout_ms=options["tool-call.timeout"],
             log_keys=options["log-keys"],
             memory_expires=options["short-term-memory.ttl"] is not None,
         )

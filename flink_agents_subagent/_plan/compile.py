@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flink_agents_subagent._plan.compiled import CompiledAction, CompiledAgent, Route
@@ -14,7 +14,7 @@ from flink_agents_subagent.events import Event
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
 from flink_agents_subagent.subagents.setup import SubagentSetup
 
-__all__ = ["compile_definition"]
+__all__ = ["bind_resources", "compile_definition", "finder"]
 
 
 def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any]]) -> CompiledAgent:
@@ -31,6 +31,7 @@ def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any
     resources = {(resource.name, resource.type): _build(resource) for resource in definition.resources}
     # Again, because what a described model offers, and what a class in text is, shows only now.
     check_models(resources)
+    bind_resources(resources, finder(resources))
     return CompiledAgent(
         name=definition.name,
         routes={event: tuple(several) for event, several in routes.items()},
@@ -38,6 +39,30 @@ def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any
         resources=resources,
         types=types,
     )
+
+
+Find = Callable[[str, ResourceType], Any]
+
+
+def finder(resources: Mapping[tuple[str, ResourceType], Any]) -> Find:
+    """Return what finds a resource by name and type, and raises `DefinitionError` naming those that there are."""
+
+    def find(name: str, kind: ResourceType) -> Any:
+        if (name, kind) not in resources:
+            known = sorted(known for known, other in resources if other is kind)
+            raise DefinitionError(
+                f"there is no resource {name!r} of type {kind.value}; there are {known or 'none of this type'}"
+            )
+        return resources[name, kind]
+
+    return find
+
+
+def bind_resources(resources: Mapping[tuple[str, ResourceType], Any], find: Find) -> None:
+    """Show resources the way to each other."""
+    for resource in resources.values():
+        if isinstance(resource, Resource):
+            resource.bind_resources(find)
 
 
 def _compile_action(action: ActionDefinition) -> CompiledAction:

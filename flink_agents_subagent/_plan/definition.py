@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from flink_agents_subagent.actions import ActionDefinition
 from flink_agents_subagent.agent import Agent
+from flink_agents_subagent.chat.action import builtin_actions
+from flink_agents_subagent.chat.tool import check_tool_name
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import InputEvent
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
@@ -59,9 +61,25 @@ def define(agent: Agent, shared: Mapping[tuple[str, ResourceType], Any] | None =
                 f"{resource_type.value!r}; names are unique within a type"
             )
     declared = {**(shared or {}), **agent.resources}
+    actions = _with_builtin_actions(agent.name, actions, declared)
     resources = tuple(ResourceDefinition(name, kind, resource) for (name, kind), resource in declared.items())
     _check_resources(resources)
     return AgentDefinition(agent.name, actions, resources)
+
+
+def _with_builtin_actions(
+    agent: str, actions: tuple[ActionDefinition, ...], resources: Iterable[tuple[str, ResourceType]]
+) -> tuple[ActionDefinition, ...]:
+    """Add the actions of chat requests where a chat model is visible (C2)."""
+    if not any(kind is ResourceType.CHAT_MODEL for _, kind in resources):
+        return actions
+    builtin = builtin_actions()
+    taken = {action.name for action in actions} & {action.name for action in builtin}
+    if taken:
+        raise DefinitionError(
+            f"agent {agent!r} has an action {taken.pop()!r}, the name of a built-in one; give it another name"
+        )
+    return (*actions, *builtin)
 
 
 def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
@@ -70,6 +88,8 @@ def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
     for resource in resources:
         if resource.type is ResourceType.AGENT:
             check_subagent(resource)
+        if resource.type is ResourceType.TOOL:
+            check_tool_name(resource.name)
         if isinstance(resource.resource, Resource):
             other = seen.setdefault(id(resource.resource), resource)
             if other is not resource:

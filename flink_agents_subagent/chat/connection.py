@@ -1,39 +1,16 @@
-"""The port to a chat model's provider, and how its failures are told. Must not know agents, tools or journals."""
+"""The port to a chat model's provider. Must not know agents, tools or journals."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from flink_agents_subagent.chat.message import ChatMessage, ToolMetadata
-from flink_agents_subagent.errors import AgentError
+from flink_agents_subagent.errors import ChatModelError, ChatModelUnavailableError
 from flink_agents_subagent.resources import Resource
 
 __all__ = ["BaseChatModelConnection", "ChatModelError", "ChatModelUnavailableError"]
-
-
-class ChatModelError(AgentError):
-    """The provider refused a request, or its answer cannot be read; another attempt would get the same."""
-
-    code: ClassVar[str] = "chat_model"
-
-
-class ChatModelUnavailableError(ChatModelError):
-    """The provider could not be reached, was too busy, or broke down; another attempt may succeed."""
-
-    code: ClassVar[str] = "chat_model_unavailable"
-    retryable: ClassVar[bool] = True
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        """Say what happened.
-
-        Args:
-            message: Names the request and the answer.
-            retry_after: Seconds after which the provider wants to be asked again; None when it did not say.
-        """
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 class BaseChatModelConnection(Resource, ABC):

@@ -20,6 +20,7 @@ from flink_agents_subagent.resources import Resource
 from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.request import SubagentRequest
 from flink_agents_subagent.subagents.result import SubagentResult
+from flink_agents_subagent.subagents.schema import explicit_schema, schema_of_type
 
 __all__ = ["SubagentArguments", "SubagentSetup"]
 
@@ -101,6 +102,22 @@ class SubagentSetup(Resource, ABC):
                 setattr(self, attribute, value)
         check_description(type(self).__qualname__, self.description, self.input_schema)
         check_limits(self)
+        self.offered_schema()
+
+    def offered_schema(self) -> Mapping[str, Any] | None:
+        """Return the JSON schema that a chat model is offered: the explicit one, else that of the input type (T4).
+
+        None: there is neither, or the input type is no object, and the sub-agent is not offered (T2).
+
+        Raises:
+            DefinitionError: The input type cannot be rendered, or refers to itself (T13).
+        """
+        if self.input_schema is not None:
+            return explicit_schema(self.input_schema)
+        if self.input_type is None:
+            return None
+        schema = schema_of_type(type(self).__qualname__, self.input_type)
+        return schema if schema.get("type") == "object" else None
 
     def _lane(self) -> CallLane | None:
         """Return the queue of its calls; None when nothing limits them."""

@@ -5,6 +5,7 @@ from flink_agents_subagent.testing.http import Fault, JobServer, RunRequest
 from flink_agents_subagent.testing.report import SimulationReport
 from flink_agents_subagent.testing.result import LocalCall, LocalOutput, LocalResult
 from flink_agents_subagent.testing.runner import LocalRunner
+from flink_agents_subagent.testing.scripted_model import ScriptedModel, ScriptedRequest
 from flink_agents_subagent.testing.simulator import simulate_crashes
 from flink_agents_subagent.testing.stand_in import with_stand_ins
 
@@ -17,6 +18,8 @@ __all__ = [
     "LocalRunner",
     "ManualClock",
     "RunRequest",
+    "ScriptedModel",
+    "ScriptedRequest",
     "SimulationReport",
     "simulate_crashes",
     "with_stand_ins",

@@ -35,6 +35,10 @@ public enum ErrorCode {
     DURABLE_TIMEOUT("durable_timeout", false),
     /** A sub-agent failed. */
     SUBAGENT("subagent", false),
+    /** A provider of a chat model refused a request, or its answer cannot be read. */
+    CHAT_MODEL("chat_model", false),
+    /** A provider of a chat model could not be reached, was too busy, or broke down. */
+    CHAT_MODEL_UNAVAILABLE("chat_model_unavailable", true),
     /** An exception escaped an action. */
     ACTION("action", false),
     /** The crash simulator found a divergence. */
