@@ -7,25 +7,21 @@ a job can be described where it is not installed.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent.errors import DefinitionError
+from flink_agents_subagent.integrations._http_values import encoded, json_object, seconds
 from flink_agents_subagent.subagents import SubagentRequest
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Answer", "HttpService", "HttpServiceError", "encoded"]
+__all__ = ["Answer", "HttpService", "HttpServiceError"]
 
 _TRANSIENT = frozenset({408, 425, 429})
 _SHOWN_CHARACTERS = 500
-_LONGEST_HINT_S = 86_400.0
 _LONGEST_PAUSE_S = 60.0
 """What a request that was put off waits at most before it fails; a cancelled submit waits for it, too."""
 
@@ -139,8 +135,8 @@ class HttpService:
         """
         asked = f"{method} {path}"
         response = await self._exchange(asked, method, path, request, content)
-        retry_after = _seconds(response.headers.get("Retry-After"))
-        found = _json_object(response.content)
+        retry_after = seconds(response.headers.get("Retry-After"))
+        found = json_object(response.content)
         answer = Answer(asked, response.status_code, found or {}, retry_after)
         if answer.is_refusal:
             return answer
@@ -171,37 +167,3 @@ class HttpService:
             raise HttpServiceError(f"{asked} was not answered: {type(error).__name__}: {error}") from error
         finally:
             idle.put_nowait(client)
-
-
-def encoded(call_id: str) -> str:
-    """Return a call id as it stands in a path or a header."""
-    return quote(call_id.encode("utf-8", "surrogatepass"), safe="")
-
-
-def _json_object(content: bytes) -> Mapping[str, Any] | None:
-    """Return the JSON object that a content is, None when it is none."""
-    try:
-        found = json.loads(content, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Return the seconds of a Retry-After, which may be a date; None when it says nothing that can be read."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(retry_after)
-        except ValueError:
-            return None
-        # Without a zone it is UTC, as all dates of HTTP are.
-        seconds = (when.replace(tzinfo=when.tzinfo or timezone.utc) - datetime.now(timezone.utc)).total_seconds()
-    return max(seconds, 0.0) if seconds < _LONGEST_HINT_S else None

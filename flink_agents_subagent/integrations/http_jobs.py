@@ -12,7 +12,8 @@ from typing import Any
 
 from flink_agents_subagent.context import RetryPolicy, RunnerContext
 from flink_agents_subagent.errors import NotExpressibleError
-from flink_agents_subagent.integrations._http_service import Answer, HttpService, HttpServiceError, encoded
+from flink_agents_subagent.integrations._http_service import Answer, HttpService, HttpServiceError
+from flink_agents_subagent.integrations._http_values import encoded
 from flink_agents_subagent.resources import Resource
 from flink_agents_subagent.subagents import (
     BaseAsyncSubagentSetup,

@@ -10,7 +10,7 @@ from typing import Literal
 
 __all__ = ["Fault", "FaultQueue", "Met"]
 
-FaultKind = Literal["status", "drop", "reset", "malformed", "delay", "hold", "fail", "expire"]
+FaultKind = Literal["status", "drop", "reset", "malformed", "cut", "delay", "hold", "fail", "expire"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Fault:
     * `drop`: the connection is closed without an answer, and nothing is done;
     * `reset`: what was asked for is done, and the connection is closed without an answer;
     * `malformed`: it is done, and answered with a text that is no JSON;
+    * `cut`: it is done, and the connection is closed in the middle of the answer;
     * `delay`: it is done, and answered `delay_ms` later. A run starts that much later;
     * `hold`: it is done, and answered when the faults are replaced. A run ends no earlier than that;
     * `fail`, `expire`: of a run only. It fails; or what became of it is forgotten once it has ended.

@@ -24,7 +24,7 @@ from flink_agents_subagent.testing.http.run_table import ForgottenError, KeyReus
 __all__ = ["Behaviour", "JobHttpServer", "JobServer", "RunRequest", "return_prompt"]
 
 _ON_REQUESTS = frozenset({"submit", "status", "result", "cancel", "call"})
-_OF_REQUESTS = frozenset({"status", "drop", "reset", "malformed", "delay", "hold"})
+_OF_REQUESTS = frozenset({"status", "drop", "reset", "malformed", "cut", "delay", "hold"})
 _OF_RUNS = frozenset({"delay", "hold", "fail", "expire"})
 
 

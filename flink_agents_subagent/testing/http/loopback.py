@@ -157,21 +157,21 @@ class _Handler(BaseHTTPRequestHandler):
             return
         log.response(request, reply.status)
         try:
-            self._send(reply, _MALFORMED if met.is_of("malformed") else None)
+            self._send(reply, _MALFORMED if met.is_of("malformed") else None, is_cut=met.is_of("cut"))
         except OSError:
             log.undelivered(request)
             self.close_connection = True
 
-    def _send(self, reply: Reply, text: bytes | None = None) -> None:
+    def _send(self, reply: Reply, text: bytes | None = None, *, is_cut: bool = False) -> None:
         data = json.dumps(reply.content).encode() if text is None else text
         self.send_response(reply.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in reply.headers.items():
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(data)), **reply.headers}
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(data[: len(data) // 2] if is_cut else data)
         self.wfile.flush()
+        self.close_connection = self.close_connection or is_cut
 
 
 def _refusal(fault: Fault) -> Reply:

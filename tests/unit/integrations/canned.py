@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,9 +14,9 @@ __all__ = ["CannedServer", "canned"]
 
 
 class CannedServer(LoopbackServer):
-    """Gives one answer after the other, and keeps what it was asked."""
+    """Gives one answer after the other, or a function's to every request, and keeps what it was asked."""
 
-    def __init__(self, log: Path, *replies: Reply) -> None:
+    def __init__(self, log: Path, *replies: Reply | Callable[[Asked], Reply]) -> None:
         super().__init__(log)
         self.replies = list(replies)
         self.asked: list[Asked] = []
@@ -25,11 +25,13 @@ class CannedServer(LoopbackServer):
     def answer(self, asked: Asked) -> Reply:
         """Give the next answer."""
         self.asked.append(asked)
-        return self.replies.pop(0)
+        if isinstance(self.replies[0], Reply):
+            return self.replies.pop(0)
+        return self.replies[0](asked)
 
     def is_for(self, fault: Fault, asked: Asked) -> bool:
-        """Know no faults."""
-        return False
+        """Let every fault hit every request."""
+        return True
 
     def key_of(self, path: str) -> str:
         """Know no keys in paths."""
@@ -37,8 +39,9 @@ class CannedServer(LoopbackServer):
 
 
 @contextmanager
-def canned(folder: Path, *replies: Reply) -> Iterator[CannedServer]:
+def canned(folder: Path, *replies: Reply | Callable[[Asked], Reply]) -> Iterator[CannedServer]:
     """Run a service with these answers on a thread."""
+    folder.mkdir(exist_ok=True)
     server = CannedServer(folder / "canned", *replies)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()

@@ -142,6 +142,7 @@ def test_a_call_is_answered_with_its_result(client: Client, server: JobServer) -
         (Fault("drop", "submit"), False, None, http.client.RemoteDisconnected),
         (Fault("reset", "submit"), True, None, http.client.RemoteDisconnected),
         (Fault("malformed", "submit"), True, 201, json.JSONDecodeError),
+        (Fault("cut", "submit"), True, 201, http.client.IncompleteRead),
         (Fault("delay", "submit", delay_ms=1), True, 201, None),
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
