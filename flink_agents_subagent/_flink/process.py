@@ -6,6 +6,7 @@ import gc
 import logging
 import sys
 from pathlib import Path
+from types import ModuleType
 
 __all__ = ["set_up_process"]
 
@@ -14,6 +15,8 @@ _SWITCH_INTERVAL_SECONDS = 0.0005
 _COLLECT_AFTER_OBJECTS = 10_000
 """How many new objects make a run of the cyclic collector. Python's own 700 are the objects of a dozen parked runs: with a
 thousand of them the collector takes a fifth of the task thread's time, and finds nothing."""
+_OF_INTERPRETER = "_pemja"
+"""The module that the bridge makes for each interpreter, in the place of the one before."""
 _UNPACKED = "python-dist-"
 """Part of the name of every folder into which Flink unpacks files of a job."""
 
@@ -33,3 +36,17 @@ def set_up_process() -> None:
         root.setLevel(logging.INFO)
     # Each interpreter adds its paths again, and attempts that have ended leave theirs.
     sys.path[:] = dict.fromkeys(path for path in sys.path if _UNPACKED not in path or Path(path).exists())
+    _empty_modules_of_interpreters()
+
+
+def _empty_modules_of_interpreters() -> None:
+    """Empty the modules that interpreters have left: nothing frees them, and every thread of an ended attempt had one.
+
+    What is in use of them (one function) was taken from them when the bridge was first imported, which is long over.
+    """
+    newest = sys.modules.get(_OF_INTERPRETER)
+    for left in gc.get_objects():
+        if type(left) is ModuleType and left is not newest and vars(left).get("__name__") == _OF_INTERPRETER:
+            vars(left).clear()
+            # Who goes through all modules expects it.
+            left.__name__ = _OF_INTERPRETER

@@ -6,6 +6,7 @@ import gc
 import logging
 import struct
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -147,6 +148,20 @@ def test_the_process_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.path == ["/a", "/b"]
     assert root.level == logging.INFO
     assert sys.getswitchinterval() == pytest.approx(0.0005)
+    sys.setswitchinterval(interval)
+
+
+def test_modules_of_ended_interpreters_are_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the bridge leaves of each interpreter shrinks to a bare module; the newest and other modules stay whole [P3, PF9]."""
+    ended, newest, other = (ModuleType(name) for name in ("_pemja", "_pemja", "other"))
+    vars(newest)["JINT_ID"] = 1
+    monkeypatch.setitem(sys.modules, "_pemja", newest)
+    interval = sys.getswitchinterval()
+
+    set_up_process()
+
+    assert vars(ended) == {"__name__": "_pemja"}
+    assert (vars(newest)["JINT_ID"], other.__name__) == (1, "other")
     sys.setswitchinterval(interval)
 
 
