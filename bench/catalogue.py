@@ -20,19 +20,24 @@ class Workload:
         scaled: The sizes that a quick run divides by four.
         jvm_options: Beside those that every job gets.
         has_broker: Whether each job gets a Kafka broker of its own.
-        timeout_s: After which a job has failed.
+        broker_options: Of that broker, over those of the harness.
+        timeout_s: After which a job has failed; `minutes` among its sizes come on top.
+        is_long: Whether it is run in the first round only.
     """
 
     name: str
-    sizes: Mapping[str, Mapping[str, int]]
+    sizes: Mapping[str, dict[str, int]]
     scaled: tuple[str, ...] = ("warm_up", "inputs")
     jvm_options: str = ""
     has_broker: bool = False
+    broker_options: Mapping[str, str] = field(default_factory=dict)
     timeout_s: int = 600
+    is_long: bool = False
 
-    def sizes_of(self, contestant: str, *, quick: bool) -> dict[str, int]:
-        """Return the sizes of a contestant's job."""
-        sizes = self.sizes.get(contestant, self.sizes[""])
+    def sizes_of(self, contestant: str, given: Mapping[str, int], *, quick: bool) -> dict[str, int]:
+        """Return the sizes of a contestant's job; those `given` take the place of its own, where it has them."""
+        own = self.sizes.get(contestant, self.sizes[""])
+        sizes = own | {name: value for name, value in given.items() if name in own}
         return {name: value // 4 if quick and name in self.scaled else value for name, value in sizes.items()}
 
 
@@ -79,6 +84,11 @@ class Measure:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
+_TOUCHED = "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"
+"""All of the heap is touched before the first reading: RSS then grows by what is outside of it."""
+_AT_REST = f"{_TOUCHED} -XX:TieredStopAtLevel=1"
+"""The second compiler, which compiles what is hot by and by, would make RSS grow through hundreds of restarts."""
+_RESTARTS = {"warm_up": 100, "restarts": 200, "outputs": 200}
 _SLOW = {"warm_up": 8_000, "inputs": 24_000, "keys": 1000}
 
 WORKLOADS = (
@@ -110,21 +120,73 @@ WORKLOADS = (
     Workload("pf4_waiting", {"": {"waiting": 10_000}, "flink_agents": {"waiting": 1}}),
     Workload("pf5", {"": {"warm_up": 10_000, "inputs": 40_000, "keys": 1000, "per_second": 2_000}}),
     Workload("pf6", {"": {"calls": 4_000}}, scaled=("calls",), has_broker=True),
+    Workload(
+        "topic_size",
+        {"": {"calls": 1_000_000, "keys": 1000, "partitions": 4, "checkpoint_ms": 2_000}},
+        scaled=("calls",),
+        has_broker=True,
+        broker_options={
+            # A broker deletes whole segments only, and never the one that is being written: those of 1 GiB that are the
+            # default would all still be there at the end.
+            "log.segment.bytes": str(2**20),
+            "log.segment.delete.delay.ms": "1000",
+            "log.retention.check.interval.ms": "1000",
+            # How often it notes where logs begin and end.
+            "log.flush.start.offset.checkpoint.interval.ms": "1000",
+            "replica.high.watermark.checkpoint.interval.ms": "1000",
+        },
+        is_long=True,
+    ),
+    Workload("pf7", {"": {"runs": 1_000, "calls": 10}}, scaled=("runs",), has_broker=True),
     Workload("pf8", {"": {"warm_up": 1, "inputs": 19, "keys": 10}}, scaled=()),
+    Workload("pf9_restarts", {"": _RESTARTS}, scaled=("warm_up", "restarts"), jvm_options=_AT_REST, is_long=True),
+    Workload(
+        "pf9_restarts_kafka",
+        {"": _RESTARTS},
+        scaled=("warm_up", "restarts"),
+        jvm_options=_AT_REST,
+        has_broker=True,
+        is_long=True,
+    ),
+    Workload(
+        "pf9_soak",
+        {"": {"minutes": 3, "warm_up": 30_000, "inputs": 120_000, "keys": 1000}},
+        jvm_options=_TOUCHED,
+        is_long=True,
+    ),
     Workload(
         "pf10",
         {
             "": {"warm_up": 1_000_000, "inputs": 2_000_000, "keys": 1000},
             "flink_agents": {"warm_up": 20_000, "inputs": 40_000, "keys": 1000},
         },
-        # All of the heap is touched before the first reading: RSS then grows by what is outside of it.
-        jvm_options="-Xms1g -Xmx1g -XX:+AlwaysPreTouch",
+        jvm_options=_TOUCHED,
     ),
     Workload("pf10_keys", {"": {"warm_up": 100_000, "inputs": 400_000}}),
     Workload("pf10_parked", {"": {"warm_up": 20_000, "inputs": 100_000}}),
     Workload("subagents_waiting", {"": {"waiting": 10_000}}, scaled=("waiting",)),
     Workload("subagents_together", {"": {"warm_up": 2, "inputs": 5, "keys": 1}}, scaled=()),
 )
+
+
+def _restarts(workload: str, store: str) -> tuple[Measure, ...]:
+    """Return the measures of restarts; Flink's own threads come and go."""
+    notes = {"ours": store}
+    small = (Target(Relation.AT_MOST, 0.1),)
+    return (
+        Measure(
+            "PF9",
+            workload,
+            "restarts: threads added",
+            "threads_added",
+            "threads",
+            (Target(Relation.AT_MOST, 2),),
+            notes,
+        ),
+        Measure("PF9", workload, "restarts: RSS that each adds", "rss_mib_per_restart", "MiB", small, notes),
+        Measure("PF9", workload, "restarts: live heap that each adds", "heap_mib_per_restart", "MiB", small, notes),
+    )
+
 
 MEASURES = (
     Measure(
@@ -197,6 +259,33 @@ MEASURES = (
         (Target(Relation.AT_MOST, 1.2),),
     ),
     Measure(
+        "S2.5",
+        "topic_size",
+        "1,000,000 calls: share of the topic's records released at the end",
+        "released_share",
+        "",
+        (Target(Relation.AT_LEAST, 0.9),),
+    ),
+    Measure(
+        "S2.5",
+        "topic_size",
+        "1,000,000 calls: largest size on disk, second half ÷ first half",
+        "disk_growth",
+        "×",
+        (Target(Relation.AT_MOST, 1.2),),
+    ),
+    Measure("S2.5", "topic_size", "the same: appended in all", "appended_mib", "MiB"),
+    Measure("S2.5", "topic_size", "the same: largest size on disk", "disk_mib_at_most", "MiB"),
+    Measure(
+        "PF7",
+        "pf7",
+        "recovery of 10,000 recorded calls, beyond that of one",
+        "own_s",
+        "s",
+        (Target(Relation.AT_MOST, 2),),
+        {"ours": "Kafka store, TaskManager killed"},
+    ),
+    Measure(
         "PF8",
         "pf8",
         "quick start: process started to first output",
@@ -204,6 +293,25 @@ MEASURES = (
         "s",
         (Target(Relation.PLUS, 1, "pyflink"),),
     ),
+    *_restarts("pf9_restarts", "embedded store"),
+    *_restarts("pf9_restarts_kafka", "Kafka store"),
+    Measure(
+        "PF9",
+        "pf9_soak",
+        "soak at half load: memory kept (RSS and live heap)",
+        "mib_per_minute",
+        "MiB/min",
+        (Target(Relation.AT_MOST, 1),),
+    ),
+    Measure(
+        "PF9",
+        "pf9_soak",
+        "the same, second half less first half: flattening",
+        "late_beyond_early",
+        "MiB/min",
+        (Target(Relation.AT_MOST, 0.1),),
+    ),
+    Measure("PF9", "pf9_soak", "the same: threads added", "threads_added", "threads", (Target(Relation.AT_MOST, 2),)),
     Measure(
         "PF10",
         "pf10",

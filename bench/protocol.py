@@ -54,13 +54,32 @@ def since_start(epoch_ms: int) -> float:
 
 def leave(figures: Mapping[str, float]) -> None:
     """Leave figures that code inside the TaskManager took, for `left` in the job's process."""
-    Path(os.environ[READING_VARIABLE]).write_text(json.dumps(figures), encoding="utf-8")
+    place = Path(os.environ[READING_VARIABLE])
+    # Whoever waits for the file finds all of it.
+    draft = place.with_name(f"{place.name}.draft")
+    draft.write_text(json.dumps(figures), encoding="utf-8")
+    draft.replace(place)
 
 
 def left() -> dict[str, float]:
     """Return the figures that `leave` left."""
     figures: dict[str, float] = json.loads(Path(os.environ[READING_VARIABLE]).read_text(encoding="utf-8"))
     return figures
+
+
+def take_left() -> dict[str, float] | None:
+    """Return the figures that `leave` left and remove them, for the next; None if there are none yet."""
+    place = Path(os.environ[READING_VARIABLE])
+    if not place.exists():
+        return None
+    figures = left()
+    place.unlink()
+    return figures
+
+
+def left_file(name: str) -> Path:
+    """Return a file of this name for what code inside the TaskManager leaves piece by piece."""
+    return Path(f"{os.environ[READING_VARIABLE]}-{name}")
 
 
 def hand_in(figures: Mapping[str, float]) -> None:

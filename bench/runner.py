@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,12 +65,22 @@ def entries(workloads: Iterable[Workload], contestants: Iterable[Contestant]) ->
     return [Entry(workload, contestant, module) for workload, contestant, module in pairs if module]
 
 
-def run_all(wanted: list[Entry], runs: int, *, quick: bool) -> Iterator[Sample]:
-    """Run every job `runs` times, in rounds, so that a slow minute of the machine hits all of them."""
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is run: a quarter of the inputs where it is to be `quick`; `given` sizes in the place of the catalogue's."""
+
+    quick: bool
+    given: Mapping[str, int]
+
+
+def run_all(wanted: list[Entry], runs: int, extent: Extent) -> Iterator[Sample]:
+    """Run every job `runs` times, in rounds, so that a slow minute of the machine hits all of them; long ones once."""
     for number in range(runs):
         for entry in wanted:
+            if number and entry.workload.is_long:
+                continue
             _say(f"[{number + 1}/{runs}] {entry.workload.name} {entry.contestant.title}: ")
-            sample = _sample(entry, quick=quick)
+            sample = _sample(entry, extent)
             _say(f"{sample.failure or _summary(sample.figures)}\n")
             yield sample
 
@@ -83,10 +93,10 @@ def _summary(figures: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value:,.4g}" for name, value in figures.items() if isinstance(value, int | float))
 
 
-def _sample(entry: Entry, *, quick: bool) -> Sample:
+def _sample(entry: Entry, extent: Extent) -> Sample:
     load = os.getloadavg()[0]
     try:
-        figures = _run(entry, entry.workload.sizes_of(entry.contestant.name, quick=quick))
+        figures = _run(entry, entry.workload.sizes_of(entry.contestant.name, extent.given, quick=extent.quick))
     except JobFailedError as error:
         return Sample(entry.workload.name, entry.contestant.name, load, {}, str(error))
     if "seconds" in figures:
@@ -101,12 +111,12 @@ def _run(entry: Entry, sizes: dict[str, int]) -> dict[str, Any]:
     _WORK.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory(dir=_WORK, ignore_cleanup_errors=True) as scratch,
-        _broker(Path(scratch), is_wanted=entry.workload.has_broker) as broker,
+        _broker(Path(scratch), entry.workload) as broker,
     ):
         log = Path(scratch) / "job.log"
         command = [str(environment.python), "-m", entry.module, json.dumps(sizes)]
         variables = _variables(environment, Path(scratch), entry.workload.jvm_options) | broker
-        failure = _execute(command, variables, log, entry.workload.timeout_s)
+        failure = _execute(command, variables, log, entry.workload.timeout_s + 60 * sizes.get("minutes", 0))
         output = log.read_text(encoding="utf-8", errors="replace")
     figures = parse(output)
     if figures is None or failure:
@@ -118,15 +128,15 @@ def _run(entry: Entry, sizes: dict[str, int]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _broker(scratch: Path, *, is_wanted: bool) -> Iterator[dict[str, str]]:
-    """Run a broker, the same for all contestants, and yield the variables by which a job finds it; none if it is not wanted."""
-    if not is_wanted:
+def _broker(scratch: Path, workload: Workload) -> Iterator[dict[str, str]]:
+    """Run a broker, the same for all contestants, and yield the variables by which a job finds it; none if it needs none."""
+    if not workload.has_broker:
         yield {}
         return
     folder = scratch / "broker"
     folder.mkdir()
     try:
-        with KafkaBroker(folder) as broker:
+        with KafkaBroker(folder, workload.broker_options) as broker:
             yield {BROKERS_VARIABLE: broker.address, BROKER_DATA_VARIABLE: str(broker.data)}
     except HarnessError as error:
         raise JobFailedError(f"failed: {error}") from error

@@ -14,6 +14,10 @@ from flink_agents_subagent import Agent, InputEvent, OutputEvent, Resource, Reso
 
 CALL_S = 0.02
 _GATE = "gate"
+_ENDLESS = 10
+"""Inputs of `EveryKindAgent` whose runs never end."""
+_calls: list[None] = []
+"""One for each call of `be_counted` that this process has made."""
 
 
 async def do_nothing(payload: dict[str, Any]) -> dict[str, Any]:
@@ -91,6 +95,59 @@ class RemoteCallAgent(Agent):
     async def handle(event: InputEvent, ctx: RunnerContext) -> None:
         """Emit the call's result."""
         ctx.send_event(OutputEvent(output=await ctx.durable_execute_async(sleep, event.input)))
+
+
+def block(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return the payload after 20 ms, on a thread."""
+    time.sleep(CALL_S)
+    return payload
+
+
+async def never_end() -> None:
+    """Wait for longer than any job runs."""
+    await asyncio.sleep(86_400)
+
+
+class EveryKindAgent(Agent):
+    """Makes durable calls on the loop and on threads by turns; the runs of the first ten inputs wait for ever."""
+
+    @action(InputEvent)
+    @staticmethod
+    async def handle(event: InputEvent, ctx: RunnerContext) -> None:
+        """Count in memory, and emit the call's result."""
+        memory = ctx.short_term_memory
+        memory.set("seen", memory.get("seen", 0) + 1)
+        number = event.input["value"]
+        output = await ctx.durable_execute_async(sleep if number % 2 else block, event.input)
+        if number < _ENDLESS:
+            await ctx.durable_execute_async(never_end)
+        ctx.send_event(OutputEvent(output=output))
+
+
+async def be_counted() -> None:
+    """Count the calls that this process has made."""
+    _calls.append(None)
+
+
+class RecoveredAgent(Agent):
+    """Makes durable calls one after the other, then waits for ever; leaves when the first run began, and when all had made them."""
+
+    def __init__(self, runs: int, calls: int) -> None:
+        super().__init__()
+        self._runs_left = runs
+        self._calls = calls
+        self._began_at = 0.0
+
+    @action(InputEvent)
+    async def handle(self, event: InputEvent, ctx: RunnerContext) -> None:  # noqa: ARG002 - all inputs are alike
+        """Make the calls and wait; what is counted is not durable on purpose: each attempt counts anew."""
+        self._began_at = self._began_at or time.time()
+        for _ in range(self._calls):
+            await ctx.durable_execute_async(be_counted)
+        self._runs_left -= 1
+        if not self._runs_left:
+            leave({"began_at": self._began_at, "all_resumed_at": time.time(), "calls_made": len(_calls)})
+        await ctx.durable_execute_async(never_end)
 
 
 class WaitingAgent(Agent):

@@ -32,6 +32,8 @@ class Subtask:
 
     status: str
     taskmanager: str
+    deployed_ms: int
+    """When its current attempt was handed to that TaskManager, in milliseconds since 1970."""
 
 
 class FlinkRest:
@@ -64,7 +66,7 @@ class FlinkRest:
         """Return the current attempt of every subtask."""
         vertices = [str(vertex["id"]) for vertex in self._send("GET", f"/jobs/{job}")["vertices"]]
         return [
-            Subtask(str(entry["status"]), str(entry["taskmanager-id"]))
+            Subtask(str(entry["status"]), str(entry["taskmanager-id"]), int(entry["start-time"]))
             for vertex in vertices
             for entry in self._send("GET", f"/jobs/{job}/vertices/{vertex}")["subtasks"]
         ]

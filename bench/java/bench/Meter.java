@@ -1,10 +1,6 @@
 package bench;
 
-import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.apache.flink.api.common.accumulators.LongCounter;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -63,38 +59,15 @@ public final class Meter<T> extends AbstractStreamOperator<Void> implements OneI
 
     private void reportWindow(Reading end) {
         report("inputs", total - warmUp);
-        report("nanos", end.nanos - begin.nanos);
-        report("cpu_nanos", end.cpuNanos - begin.cpuNanos);
+        report("nanos", end.nanos() - begin.nanos());
+        report("cpu_nanos", end.cpuNanos() - begin.cpuNanos());
         if (memory) {
-            report("rss_growth_bytes", end.rssBytes - begin.rssBytes);
-            report("heap_growth_bytes", end.heapBytes - begin.heapBytes);
+            report("rss_growth_bytes", end.rssBytes() - begin.rssBytes());
+            report("heap_growth_bytes", end.heapBytes() - begin.heapBytes());
         }
     }
 
     private void report(String name, long value) {
         getRuntimeContext().addAccumulator(name, new LongCounter(value));
-    }
-
-    private record Reading(long nanos, long cpuNanos, long rssBytes, long heapBytes) {
-        static Reading take(boolean memory) throws IOException {
-            long heap = memory ? reachableBytes() : 0;
-            long rss = memory ? residentBytes() : 0;
-            OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-            return new Reading(System.nanoTime(), system.getProcessCpuTime(), rss, heap);
-        }
-
-        private static long reachableBytes() {
-            System.gc();
-            return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-        }
-
-        private static long residentBytes() throws IOException {
-            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-                if (line.startsWith("VmRSS:")) {
-                    return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
-                }
-            }
-            throw new IOException("no VmRSS line in /proc/self/status");
-        }
     }
 }

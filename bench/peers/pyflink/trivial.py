@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyflink.common import Types
-from pyflink.datastream import KeyedProcessFunction
+from pyflink.datastream import DataStream, KeyedProcessFunction
 
 from bench.flink import THREAD_MODE, Window, environment, inputs, java, measure
 
@@ -20,8 +20,12 @@ class Trivial(KeyedProcessFunction):  # type: ignore[misc] # PyFlink ships no ty
         yield value
 
 
+def handed_on(stream: DataStream) -> DataStream:
+    """Return the stream behind the action."""
+    return stream.key_by(lambda event: event["key"], key_type=Types.STRING()).process(Trivial())
+
+
 def run(window: Window) -> dict[str, float]:
     """Run the job in thread mode and return its figures."""
     env = environment(THREAD_MODE)
-    keyed = inputs(env, window).key_by(lambda event: event["key"], key_type=Types.STRING())
-    return measure(env, java(keyed.process(Trivial())), window)
+    return measure(env, java(handed_on(inputs(env, window))), window)
