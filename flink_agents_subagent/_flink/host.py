@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from flink_agents_subagent._engine.effects import (
     Append,
     CancelCall,
+    Effect,
     Emit,
     EnginePorts,
     FailTask,
@@ -99,9 +100,14 @@ class OperatorHost:
         self._engine.restore_record(key, run_number, record_number, payload)
 
     def start(self, now: int) -> bytes | None:
-        """End the restore phase."""
+        """End the restore phase: all restored runs go on, or none where one of them cannot."""
         self._engine.start(now)
-        return self._finish(now)
+        effects = self._engine.take_effects()
+        for effect in effects:
+            if isinstance(effect, FailTask):
+                # Before the calls of runs that can: the code is to be corrected before anything is sent by it.
+                self._fail(effect)
+        return self._perform(effects, now)
 
     def process(self, inputs: bytes) -> bytes | None:
         """Take inputs: all, or as many as a time slice is enough for."""
@@ -145,8 +151,11 @@ class OperatorHost:
             self._resources.close()
 
     def _finish(self, now: int) -> bytes | None:
+        return self._perform(self._engine.take_effects(), now)
+
+    def _perform(self, effects: Iterable[Effect], now: int) -> bytes | None:
         handlers = self._handlers
-        for effect in self._engine.take_effects():
+        for effect in effects:
             handlers[type(effect)](effect)
         if not self.calls.is_drain_coming:
             self.calls.flush()

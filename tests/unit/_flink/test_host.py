@@ -37,6 +37,24 @@ class EchoAgent(Agent):
         ctx.send_event(OutputEvent(output=event.input))
 
 
+def _ask(question: str) -> str:
+    """Never called here: the Java side of the tests starts no thread."""
+    return question
+
+
+class AskingAgent(Agent):
+    """Makes a blocking call for each input; no longer for the one that its code has been changed for."""
+
+    refused = ""
+
+    @action(InputEvent)
+    async def handle(self, event: InputEvent, ctx: RunnerContext) -> None:
+        """Call."""
+        if event.input == self.refused:
+            raise ValueError(event.input)
+        await ctx.durable_execute_async(_ask, event.input)
+
+
 def _settings() -> bytes:
     told = {
         "version": 1,
@@ -108,3 +126,24 @@ def test_what_earlier_inputs_sent_is_performed_before_a_failure(host: OperatorHo
         host.process(_inputs(1, "a", ValueError("no such shop"), "c"))
 
     assert java.performed == [_effects(1, "a")]
+
+
+def test_nothing_is_sent_where_a_restored_run_cannot_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restored run that fails keeps the calls of all others from being made, whichever comes first [E3.7, E4.8]."""
+    before, after = FakeJava(), FakeJava()
+    host = OperatorHost(before, BackgroundLoop(), dump_plan(AskingAgent(), {}), _settings())
+    host.start(_NOW_MS)
+    host.process(_inputs(1, "first", "second", "third"))
+    host.snapshot(_NOW_MS)
+    host.close()
+    monkeypatch.setattr(AskingAgent, "refused", "second")
+    restored = OperatorHost(after, BackgroundLoop(), dump_plan(AskingAgent(), {}), _settings())
+    for key, entry in before.entries.items():
+        assert entry is not None
+        restored.restore_entry(key, entry)
+
+    with pytest.raises(ActionError, match="second"):
+        restored.start(_NOW_MS)
+    restored.close()
+
+    assert (len(before.started), after.started) == (3, [])
