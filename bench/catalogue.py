@@ -88,7 +88,7 @@ _TOUCHED = "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"
 """All of the heap is touched before the first reading: RSS then grows by what is outside of it."""
 _AT_REST = f"{_TOUCHED} -XX:TieredStopAtLevel=1"
 """The second compiler, which compiles what is hot by and by, would make RSS grow through hundreds of restarts."""
-_RESTARTS = {"warm_up": 100, "restarts": 200, "outputs": 200}
+_RESTARTS = {"warm_up": 100, "restarts": 200, "outputs": 100}
 _SLOW = {"warm_up": 8_000, "inputs": 24_000, "keys": 1000}
 
 WORKLOADS = (
