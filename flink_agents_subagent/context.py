@@ -31,6 +31,7 @@ __all__ = [
     "Outcome",
     "RetryPolicy",
     "RunnerContext",
+    "ScopeCall",
     "SubagentIdentity",
 ]
 
@@ -161,6 +162,21 @@ class CallCourse:
     """After a failed attempt, of the function or of the reconciler, the reconciler runs."""
 
 
+class ScopeCall(NamedTuple):
+    """A call that runs another agent within the calling run (decision 0013)."""
+
+    agent: Any
+    """The compiled agent."""
+    input: Any
+    """The value of its `InputEvent`; nobody changes it."""
+    result: Callable[[list[Any]], Any]
+    """Given the outputs, in order: what the call gives back. What it raises is the failure of the call."""
+    failure: Callable[[BaseException], Any]
+    """Given what escaped an action: what the call gives back; or raises what its await is to raise."""
+    time_out: Callable[[], Any]
+    """Returns what a call that timed out gives back."""
+
+
 class CallSpec(NamedTuple):
     """Everything that the engine must know of a durable call; the public methods and the sub-agents build it."""
 
@@ -183,6 +199,8 @@ class CallSpec(NamedTuple):
     label: str = ""
     """Metric label: function or sub-agent name."""
     course: CallCourse | None = None
+    scope: ScopeCall | None = None
+    """When set, `func` is not called: an agent runs in its place, without an outcome record but that of a time-out."""
 
 
 class ChatLimits(NamedTuple):

@@ -5,27 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent._engine import metric
+from flink_agents_subagent._engine.action_end import error_of, refuse_unawaited
+from flink_agents_subagent._engine.child_calls import ChildCalls
 from flink_agents_subagent._engine.context import ExecutionContext
 from flink_agents_subagent._engine.course import Course
 from flink_agents_subagent._engine.deadlines import Deadline
-from flink_agents_subagent._engine.execution import Execution, Mismatch, refuse_awaitable
+from flink_agents_subagent._engine.execution import Execution, Mismatch
 from flink_agents_subagent._engine.loop import ExecutionLoop, LoopTask
 from flink_agents_subagent._engine.outcome import outcome_of
-from flink_agents_subagent._engine.record import Record
+from flink_agents_subagent._engine.record import Address, Record
 from flink_agents_subagent._engine.slot import Handle, Slot, SlotState, identity_text
 from flink_agents_subagent._engine.turns import Batch
 from flink_agents_subagent._plan.compiled import CompiledAction
 from flink_agents_subagent.context import CallCourse, CallSpec
-from flink_agents_subagent.errors import ContextMisuseError, UnawaitedHandleError
 from flink_agents_subagent.events import Event
 
 if TYPE_CHECKING:
-    from flink_agents_subagent._engine.run import Run
+    from flink_agents_subagent._engine.checkpoint import ScopeEntry
+    from flink_agents_subagent._engine.run_journal import RunJournal
+    from flink_agents_subagent._engine.scope import Scope
 
 __all__ = ["AsyncExecution"]
 
@@ -44,19 +47,26 @@ class AsyncExecution(Execution):
         "_slots",
         "_task",
         "_unawaited",
+        "_undos_open",
+        "children",
         "journal",
         "loop",
     )
 
-    def __init__(self, run: Run, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> None:
-        super().__init__(run, ordinal, action, event, event_ordinal)
-        self.journal = run.journal
+    def __init__(
+        self, scope: Scope, address: Address, action: CompiledAction, event: Event, event_ordinal: int
+    ) -> None:
+        super().__init__(scope, address, action, event, event_ordinal)
+        self.journal: RunJournal = self.run.journal
+        self.children: ChildCalls | None = None
         self.loop: ExecutionLoop = ExecutionLoop(self.journal)
         self._task: LoopTask | None = None
         self._slots: list[Slot | None] = []
         """Every reserved slot; None once its outcome is delivered."""
         self._calls_open = 0
         """Calls that will bring a record."""
+        self._undos_open = 0
+        """Those of them that take others back, which nobody awaits."""
         self._deadline: Deadline | None = None
         self._is_timer_recorded = False
         self._unawaited: dict[Handle, str] | None = None
@@ -72,7 +82,7 @@ class AsyncExecution(Execution):
             try:
                 task = self._task = self._begin_task()
             except Exception as error:  # noqa: BLE001 - the boundary of the author's code: it does not take (event, ctx)
-                self.run.action_failed(self.action.name, error)
+                self.scope.action_failed(self.action.name, error)
                 return
         elif not loop.has_work():
             if self._is_closed:
@@ -80,16 +90,25 @@ class AsyncExecution(Execution):
             return
         self._run_loop(loop.run)
         if loop.failure is not None:
-            self.run.action_failed(self.action.name, loop.failure)
+            self.scope.action_failed(self.action.name, loop.failure)
         elif task.done():
             self._end(task)
 
     def can_go_on(self) -> bool:
         """Tell whether a call or a timer can wake it."""
-        return self._calls_open > 0 or self.loop.next_timer() is not None
+        return self._calls_open > 0 or self._has_wakers()
+
+    def can_wake(self) -> bool:
+        """Tell whether a call or a timer can wake its code. The same on replay, whatever became of calls that were taken back."""
+        return self._calls_open > self._undos_open or self._has_wakers()
+
+    def _has_wakers(self) -> bool:
+        return self.loop.next_timer() is not None or (self.children is not None and self.children.is_waited_for)
 
     def prepare(self) -> None:
         """Set the deadline of the earliest timer."""
+        if self.children is not None:
+            self.children.prepare()
         timer = self.loop.next_timer()
         if timer is None and self._deadline is None:
             return
@@ -111,6 +130,8 @@ class AsyncExecution(Execution):
         if is_final:
             self._cancel_open_calls()
         self._close()
+        if self.children is not None:
+            self.children.abandon(is_final=is_final)
         self.close_if_settled()
 
     def _begin_task(self) -> LoopTask:
@@ -129,21 +150,23 @@ class AsyncExecution(Execution):
             core.check()
 
     def _end(self, task: LoopTask) -> None:
-        error = self._error_of(task)
+        error = error_of(self.action.name, task)
         if error is not None:
-            self.run.action_failed(self.action.name, error)
+            self.scope.action_failed(self.action.name, error)
             return
         if self._unawaited:
-            self._refuse_unawaited(self._unawaited)
+            refuse_unawaited(self.core, self.action.name, self._unawaited)
         self._cancel_open_calls()
         self.is_sealed = True
         loop = self.loop
         if not loop.end_if_idle():
             self._run_loop(loop.shut_down)
             if loop.failure is not None:
-                self.run.action_failed(self.action.name, loop.failure)
+                self.scope.action_failed(self.action.name, loop.failure)
                 return
         self._close()
+        if self.children is not None:
+            self.children.abandon(is_final=True)
         self.close_if_settled()
 
     @property
@@ -153,18 +176,8 @@ class AsyncExecution(Execution):
 
     def close_if_settled(self) -> None:
         """Be done once the code has ended and all that takes calls back has an outcome."""
-        self.is_done = self._is_closed and not self._calls_open
-
-    def _error_of(self, task: LoopTask) -> BaseException | None:
-        if task.cancelled():
-            return asyncio.CancelledError()
-        error = task.exception()
-        if error is None and task.result() is not None:
-            try:
-                refuse_awaitable(self.action.name, task.result())
-            except ContextMisuseError as misuse:
-                return misuse
-        return error
+        if self._is_closed and not self._calls_open:
+            self.is_done = self.children is None or self.children.is_settled
 
     def _close(self) -> None:
         self.is_sealed = self._is_closed = True
@@ -224,6 +237,11 @@ class AsyncExecution(Execution):
         """Cancel a call for the author (E3.11)."""
         if self.is_sealed or slot.state is SlotState.CLOSED:
             return
+        if slot.spec.scope is not None:
+            slot.state = SlotState.CLOSED
+            if self.children is not None:
+                self.children.cancel(slot)
+            return
         self.forget(slot)
         self.core.calls.cancel(slot)
         if slot.course is not None:
@@ -231,7 +249,11 @@ class AsyncExecution(Execution):
 
     def _let_go(self, slot: Slot) -> None:
         slot.is_open = True
+        if slot.spec.scope is not None:
+            self._own_children().open(slot)
+            return
         self._calls_open += 1
+        self._undos_open += slot.course is not None and slot.course.undoes is not None
         self.run.unreleased.append(slot)
 
     def forget(self, slot: Slot) -> None:
@@ -239,6 +261,7 @@ class AsyncExecution(Execution):
         if slot.is_open:
             slot.is_open = False
             self._calls_open -= 1
+            self._undos_open -= slot.course is not None and slot.course.undoes is not None
 
     def _cancel_open_calls(self) -> None:
         # What they are taken back by gets slots meanwhile.
@@ -246,13 +269,22 @@ class AsyncExecution(Execution):
             if slot is not None and (slot.course is None or slot.course.undoes is None):
                 slot.handle.cancel()
 
-    def _refuse_unawaited(self, unawaited: dict[Handle, str]) -> None:
-        for text in unawaited.values():
-            self.core.fail(
-                UnawaitedHandleError(
-                    f"action {self.action.name!r} ended with an open handle: {text}; await it, or cancel it"
-                )
-            )
+    # Internal sub-agent calls (decision 0013)
+
+    def _own_children(self) -> ChildCalls:
+        if self.children is None:
+            self.children = ChildCalls(self)
+        return self.children
+
+    def restore_children(self, entries: Sequence[ScopeEntry]) -> None:
+        """Take what a checkpoint says of them."""
+        self._own_children().restore(entries)
+
+    def child_ended(self, slot: Slot) -> None:
+        """Note that an internal sub-agent call has its outcome; a record of its time-out may still come."""
+        slot.state = SlotState.CLOSED
+        if slot.spec.timeout_ms is None:
+            self._slots[slot.number] = None
 
     # The course of a call (decision 0007)
 
@@ -316,6 +348,9 @@ class AsyncExecution(Execution):
         return slot
 
     def _take_outcome(self, slot: Slot, record: Record) -> None:
+        if slot.spec.scope is not None:
+            self._own_children().time_out(slot, record)
+            return
         is_cancelled = slot.state is SlotState.CLOSED
         if slot.state is SlotState.HELD:
             self.core.count(metric.CALLS_REPLAYED, slot.label)
@@ -349,7 +384,7 @@ class AsyncExecution(Execution):
         if timer is None or timer[0] > self.core.now_ms:
             return
         self._is_timer_recorded = True
-        record = Record("t", execution=self.ordinal, slot=timer[1])
+        record = Record("t", execution=self.address, slot=timer[1])
         self.journal.append(record, lambda: f"timer {record.slot} of action {self.action.name!r}")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.call_spec import Identity, identify, is_coroutine_function
+from flink_agents_subagent._engine.guards import NOTHING_ADMITTED
 from flink_agents_subagent._engine.outcome import encode_error, encode_value, outcome_of
 from flink_agents_subagent._engine.record import Kind, Record
 from flink_agents_subagent._engine.slot import describe_call, identity_text
@@ -36,10 +37,12 @@ def execute_blocking(execution: Execution, call: DurableCall) -> Any:
     intent = blocking.find("i")
     if intent is not None:
         execution.run.journal.take(intent)
+        execution.scope.note(NOTHING_ADMITTED, (intent.number,))
     outcome = blocking.find("o")
     if outcome is not None:
         execution.core.count(metric.CALLS_REPLAYED, blocking.function_id)
         execution.run.journal.take(outcome)
+        execution.scope.note(NOTHING_ADMITTED, (outcome.number,))
     else:
         outcome = blocking.make(call, was_intended=intent is not None)
     value, error = outcome_of(execution.core, outcome, blocking)
@@ -67,7 +70,7 @@ class _BlockingCall:
 
     def find(self, kind: Kind) -> Record | None:
         """Return what the journal holds for the slot; a record of another call is a mismatch (E3.7)."""
-        record = self._run.journal.need().find(kind, self._execution.ordinal, self._slot)
+        record = self._run.journal.need().find(kind, self._execution.address, self._slot)
         if record is None:
             return None
         if record.identity() == (self.function_id, self._fingerprint):
@@ -111,9 +114,10 @@ class _BlockingCall:
         return Record("o", status="ok", attempts=1, value=encode_value(core, value, self), live=value)
 
     def _commit(self, record: Record) -> None:
-        record.execution = self._execution.ordinal
+        record.execution = self._execution.address
         record.slot = self._slot
         record.function_id = self.function_id
         record.fingerprint = self._fingerprint
         self._core.advance(self._core.ports.blocking.now())
         self._run.journal.commit(record, self.describe)
+        self._execution.scope.note(NOTHING_ADMITTED, (record.number,))

@@ -357,7 +357,7 @@ class CallDesk:
 
     def _append(self, slot: Slot, record: Record) -> None:
         execution, spec = slot.execution, slot.spec
-        record.execution = execution.ordinal
+        record.execution = execution.address
         record.slot = slot.number
         record.function_id = spec.function_id
         record.fingerprint = spec.fingerprint
@@ -389,7 +389,7 @@ def _origin(slot: Slot) -> CallOrigin:
     origin = CallOrigin(
         execution.run.key,
         execution.journal.need().run_number,
-        execution.ordinal,
+        execution.address,
         slot.number,
         spec.function_id,
         spec.fingerprint,

@@ -12,7 +12,7 @@ from flink_agents_subagent._engine.encoding import ValueCodec, pack_frames, unpa
 from flink_agents_subagent._engine.encoding.framing import dump_json
 from flink_agents_subagent._engine.execution import VisitLog
 from flink_agents_subagent._engine.memory import Entry, decode_entry, encode_entry
-from flink_agents_subagent._engine.record import Record, decode_record, encode_record
+from flink_agents_subagent._engine.record import Address, Record, decode_record, encode_record
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
 from flink_agents_subagent.errors import EncodingError, StoreCorruptError, UnknownVersionError
 from flink_agents_subagent.events import Event
@@ -22,6 +22,7 @@ __all__ = [
     "KeyEntry",
     "QueuedInput",
     "RunEntry",
+    "ScopeEntry",
     "decode_key_entry",
     "encode_key_entry",
     "event_bytes",
@@ -38,6 +39,26 @@ class ExecutionEntry:
     is_finished: bool
     outputs: int
     log: list[VisitLog]
+    scopes: Sequence[ScopeEntry] = ()
+    """The internal sub-agent calls that it opened, of one that is not finished."""
+
+
+@dataclass(slots=True)
+class ScopeEntry:
+    """One internal sub-agent call: its executions while it lasts, afterwards its outcome alone (decision 0013)."""
+
+    slot: int
+    function_id: str
+    fingerprint: bytes
+    ended_at: int | None = None
+    """The step in which it ended; None as long as something of it is open."""
+    data: bytes | None = None
+    """Its encoded outcome; None when the caller took it back, or it was timed out."""
+    is_error: bool = False
+    """Whether the outcome is an exception."""
+    log: list[VisitLog] = field(default_factory=list)
+    """What one that has ended did to the run, by step."""
+    executions: list[ExecutionEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -51,7 +72,7 @@ class RunEntry:
     input_fingerprint: bytes | None
     records: list[Record]
     """The flag `is_acknowledged` tells whether the store is known to have it."""
-    markers: list[tuple[int, str]]
+    markers: list[tuple[Address, str]]
     reads: Mapping[str, bytes | None]
     executions: list[ExecutionEntry]
 
@@ -154,17 +175,31 @@ class _Writer:
             "unacknowledged": sum(not record.is_acknowledged for record in run.records),
             "markers": run.markers,
             "reads": [[path, self.optional(data)] for path, data in run.reads.items()],
-            "executions": [
-                [entry.action, entry.is_finished, entry.outputs, [self.visit(visit) for visit in entry.log]]
-                if entry.is_finished
-                else [entry.action, entry.is_finished, entry.outputs, []]
-                for entry in run.executions
-            ],
+            "executions": [self.execution(entry) for entry in run.executions],
         }
+
+    def execution(self, entry: ExecutionEntry) -> list[Any]:
+        log = [self.visit(visit) for visit in entry.log] if entry.is_finished else []
+        written = [entry.action, entry.is_finished, entry.outputs, log]
+        return [*written, [self.scope(scope) for scope in entry.scopes]] if entry.scopes else written
+
+    def scope(self, scope: ScopeEntry) -> list[Any]:
+        return [
+            scope.slot,
+            scope.function_id,
+            scope.fingerprint.hex(),
+            scope.ended_at,
+            self.optional(scope.data),
+            scope.is_error,
+            [self.visit(visit) for visit in scope.log],
+            [self.execution(entry) for entry in scope.executions],
+        ]
 
     def visit(self, visit: VisitLog) -> list[Any]:
         events = [None if event is None else self.frame(self.event(event)) for event in visit.events]
         written = [visit.step, events, self.writes(visit.short_term), self.writes(visit.sensory)]
+        if visit.taken:
+            return [*written, visit.admitted, visit.taken]
         return [*written, visit.admitted] if visit.admitted else written
 
     def event(self, event: Event | bytes) -> bytes:
@@ -211,10 +246,26 @@ class _Reader:
             records=self._records_of(run),
             markers=[(execution, change_id) for execution, change_id in run["markers"]],
             reads={path: self.optional(frame) for path, frame in run["reads"]},
-            executions=[
-                ExecutionEntry(action, is_finished, outputs, [self.visit(visit) for visit in log])
-                for action, is_finished, outputs, log in run["executions"]
-            ],
+            executions=[self.execution(*entry) for entry in run["executions"]],
+        )
+
+    def execution(
+        self, action: str, is_finished: bool, outputs: int, log: list[Any], scopes: Sequence[Any] = ()
+    ) -> ExecutionEntry:
+        visits = [self.visit(visit) for visit in log]
+        return ExecutionEntry(action, is_finished, outputs, visits, [self.scope(scope) for scope in scopes])
+
+    def scope(self, scope: list[Any]) -> ScopeEntry:
+        slot, function_id, fingerprint, ended_at, data, is_error, log, executions = scope
+        return ScopeEntry(
+            slot,
+            function_id,
+            bytes.fromhex(fingerprint),
+            ended_at,
+            self.optional(data),
+            is_error,
+            [self.visit(visit) for visit in log],
+            [self.execution(*entry) for entry in executions],
         )
 
     def _records_of(self, run: dict[str, Any]) -> list[Record]:

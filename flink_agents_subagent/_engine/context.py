@@ -106,7 +106,7 @@ class ExecutionContext(RunnerContext):
     @property
     def agent_name(self) -> str:
         """See `RunnerContext.agent_name`."""
-        return self._enter("ctx.agent_name").core.agent.name
+        return self._enter("ctx.agent_name").scope.agent.name
 
     @property
     def action_name(self) -> str:
@@ -126,12 +126,12 @@ class ExecutionContext(RunnerContext):
     @property
     def short_term_memory(self) -> MemoryObject:
         """See `RunnerContext.short_term_memory`."""
-        return MemoryView(self._enter("ctx.short_term_memory").run.shared.short_term, "", self._check_memory)
+        return MemoryView(self._enter("ctx.short_term_memory").scope.shared.short_term, "", self._check_memory)
 
     @property
     def sensory_memory(self) -> MemoryObject:
         """See `RunnerContext.sensory_memory`."""
-        return MemoryView(self._enter("ctx.sensory_memory").run.shared.sensory, "", self._check_memory)
+        return MemoryView(self._enter("ctx.sensory_memory").scope.shared.sensory, "", self._check_memory)
 
     def _check_memory(self) -> None:
         self._enter("memory").run.is_dirty = True
@@ -147,11 +147,11 @@ class ExecutionContext(RunnerContext):
 
     def get_resource(self, name: str, resource_type: ResourceType) -> Any:
         """See `RunnerContext.get_resource`."""
-        resources = self._enter("ctx.get_resource").core.agent.resources
+        scope = self._enter("ctx.get_resource").scope
         try:
-            return resources[name, resource_type]
+            return scope.resource(name, resource_type)
         except KeyError:
-            known = sorted(known for known, kind in resources if kind is resource_type)
+            known = sorted(scope.resource_names(resource_type))
             raise DefinitionError(
                 f"there is no resource {name!r} of type {resource_type.value}; there are {known or 'none of this type'}"
             ) from None
@@ -235,7 +235,7 @@ class ExecutionContext(RunnerContext):
             raise ContextMisuseError(
                 f"ctx.patched takes the name of a change, a text that is not empty; not {change_id!r}"
             )
-        return execution.run.journal.patched(execution.ordinal, change_id)
+        return execution.run.journal.patched(execution.address, change_id)
 
     # For sub-agent base classes
 
@@ -258,10 +258,12 @@ class ExecutionContext(RunnerContext):
         return self._enter_async("a sub-agent call").settled_call(value, must_be_awaited)
 
     def _admit_subagent(self, subagent: str, max_calls: int | None) -> str | None:
-        return self._enter_async("a sub-agent call").run.shared.guards.admit(subagent, max_calls)
+        scope = self._enter_async("a sub-agent call").scope
+        return scope.shared.guards.admit(subagent, max_calls, scope.names)
 
     def _subagent_depth_left(self) -> int:
-        return self._enter("a sub-agent call").core.settings.max_subagent_depth
+        scope = self._enter("a sub-agent call").scope
+        return scope.shared.guards.depth_left(scope.names)
 
     def _fingerprint(self, *values: Any) -> bytes:
         self._enter("a sub-agent call")
@@ -277,7 +279,8 @@ class ExecutionContext(RunnerContext):
     def _digest(self, name: str) -> bytes:
         execution = self._enter(name)
         if execution.digest is None:
-            execution.digest = execution.run.journal.execution_digest(execution.action.name, execution.event_ordinal)
+            journal, action = execution.run.journal, execution.action.name
+            execution.digest = journal.execution_digest(action, execution.event_ordinal, execution.scope.path)
         return execution.digest
 
     def _next(self, kind: str, name: str) -> int:

@@ -37,7 +37,8 @@ class CallOrigin(NamedTuple):
 
     key: bytes
     run_number: int
-    execution: int
+    execution: int | str
+    """Its ordinal in the run, or its path when it runs in an internal sub-agent call."""
     slot: int
     function_id: str
     fingerprint: bytes

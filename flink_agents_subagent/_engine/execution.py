@@ -6,7 +6,7 @@ import contextvars
 import inspect
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import get_ident
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,13 +16,16 @@ from flink_agents_subagent._engine.effects import Emit
 from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.guards import NOTHING_ADMITTED
 from flink_agents_subagent._engine.memory import Entry
-from flink_agents_subagent._engine.record import Record
+from flink_agents_subagent._engine.record import Address, Record
 from flink_agents_subagent._plan.compiled import CompiledAction
-from flink_agents_subagent.errors import ContextMisuseError, EncodingError
+from flink_agents_subagent.errors import ContextMisuseError, EncodingError, StoreCorruptError
 from flink_agents_subagent.events import Event, OutputEvent
 
 if TYPE_CHECKING:
+    from flink_agents_subagent._engine.checkpoint import ScopeEntry
+    from flink_agents_subagent._engine.child_calls import ChildCalls
     from flink_agents_subagent._engine.run import Run
+    from flink_agents_subagent._engine.scope import Scope
 
 __all__ = ["DefExecution", "Execution", "FinishedExecution", "Mismatch", "VisitLog", "refuse_awaitable"]
 
@@ -38,11 +41,14 @@ class VisitLog(NamedTuple):
 
     step: int
     events: list[Event | bytes | None]
-    """In the order of sending; bytes are encoded events, None stands for an output, which has left the operator."""
+    """In the order of sending; bytes are encoded events, None stands for an output, which has left the operator. The outputs of an internal
+    sub-agent call stay, as bytes."""
     short_term: Mapping[str, Entry]
     sensory: Mapping[str, Entry]
     admitted: Mapping[str, int] = NOTHING_ADMITTED
     """How many calls of each sub-agent it was allowed (G3)."""
+    taken: Sequence[int] = ()
+    """Records that `def` actions of its internal sub-agent calls took."""
 
 
 class Execution(ABC):
@@ -50,6 +56,7 @@ class Execution(ABC):
 
     __slots__ = (
         "action",
+        "address",
         "core",
         "digest",
         "event",
@@ -58,20 +65,25 @@ class Execution(ABC):
         "is_done",
         "is_sealed",
         "log",
-        "ordinal",
         "outputs",
         "outputs_before",
         "run",
+        "scope",
         "slots_used",
     )
 
     is_logged = True
     """Whether its visits are to be logged."""
+    children: ChildCalls | None = None
+    """Its internal sub-agent calls, once it has opened one."""
 
-    def __init__(self, run: Run, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> None:
-        self.run = run
-        self.core: EngineCore = run.core
-        self.ordinal = ordinal
+    def __init__(
+        self, scope: Scope, address: Address, action: CompiledAction, event: Event, event_ordinal: int
+    ) -> None:
+        self.scope = scope
+        self.run: Run = scope.root
+        self.core: EngineCore = scope.core
+        self.address = address
         self.action = action
         self.event = event
         self.event_ordinal = event_ordinal
@@ -105,6 +117,15 @@ class Execution(ABC):
         """Tell whether a call or a timer can wake the execution."""
         return True
 
+    def can_wake(self) -> bool:
+        """Tell whether its code, which waits, can be woken; what merely takes calls back does not."""
+        return True
+
+    def restore_children(self, entries: Sequence[ScopeEntry]) -> None:
+        """Take what a checkpoint says of its internal sub-agent calls."""
+        for _ in entries:
+            raise StoreCorruptError(f"a checkpoint entry has sub-agent calls of the `def` action {self.action.name!r}")
+
     @property
     def is_closed(self) -> bool:
         """Whether its code has ended and something of it is still to be awaited: only what can suspend has such things."""
@@ -134,6 +155,9 @@ class Execution(ABC):
         """Send an event; outputs leave at once, others are routed when the visit ends."""
         if not isinstance(event, OutputEvent):
             self.events.append(event)
+            return
+        if self.scope.outer is not None:
+            self.events.append(self.scope.collect(event))
             return
         if self.outputs >= self.outputs_before:
             # First, because an output that cannot be encoded is none and must not be counted.
@@ -182,7 +206,7 @@ class DefExecution(Execution):
         except BaseException as error:  # noqa: BLE001 - the boundary of the author's code
             self._end()
             core.check()
-            self.run.action_failed(self.action.name, error)
+            self.scope.action_failed(self.action.name, error)
             return
         finally:
             self._end()
@@ -232,15 +256,25 @@ class FinishedExecution(Execution):
         """Repeat what it did up to this step."""
         if not self.action.is_async:
             # It had its outcomes within this visit, and the run's time went on with them, for others that start now too.
-            self.run.journal.take_all(self.ordinal)
+            self.scope.note(NOTHING_ADMITTED, self.run.journal.take_all(self.address))
         log, step = self.log, self.run.step
         while self._applied < len(log) and log[self._applied].step <= step:
             visit = log[self._applied]
             self._applied += 1
             # The log keeps the bytes: whoever gets the events may change them.
-            self.events.extend(self._decoded(event) if isinstance(event, bytes) else event for event in visit.events)
-            self.run.shared.replay_visit(visit)
+            self.events.extend(self._sent(event) if isinstance(event, bytes) else event for event in visit.events)
+            self.scope.shared.replay_visit(visit)
+            if visit.taken:
+                self.run.journal.take_numbers(visit.taken)
+            self.scope.note(visit.admitted, visit.taken)
         self.is_done = self._applied == len(log)
+
+    def _sent(self, data: bytes) -> Event | bytes:
+        event = self._decoded(data)
+        if not isinstance(event, OutputEvent):
+            return event
+        self.scope.collect_again(data)
+        return data
 
     def _decoded(self, data: bytes) -> Event:
         try:

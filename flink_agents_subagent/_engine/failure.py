@@ -26,8 +26,6 @@ class RunFailure(NamedTuple):
 
     action: str
     error: BaseException
-    torn: frozenset[int]
-    """Executions that were torn down for it, the failed one included: a restore has to run them again to fail again."""
 
 
 def key_text(core: EngineCore, key: bytes) -> str:

@@ -56,6 +56,10 @@ class Guards:
             return f"the run has made max_calls_per_run = {max_calls} calls of sub-agent {subagent!r}"
         return None
 
+    def depth_left(self, chain: Sequence[str]) -> int:
+        """Return how many levels more a call made within these sub-agents may open (T16)."""
+        return max(0, self._max_depth - len(chain))
+
     def take_visit(self) -> Mapping[str, int]:
         """Return what was admitted since the last time, for the log of the execution."""
         if not self._visit:

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from flink_agents_subagent._engine.record import Kind, Record, surviving
+from flink_agents_subagent._engine.record import Address, Kind, Record, surviving
 
 __all__ = ["Journal"]
 
 # A parked run mostly has nothing to deliver and no marker. An empty deque takes 600 bytes, an empty set 200.
 _NOTHING: deque[Record] = deque(maxlen=0)
-_NO_MARKERS: AbstractSet[tuple[int, str]] = frozenset()
+_NO_MARKERS: AbstractSet[tuple[Address, str]] = frozenset()
 
 
 class Journal:
@@ -35,7 +35,7 @@ class Journal:
     )
 
     def __init__(
-        self, run_number: int, records: Sequence[Record] = (), markers: Iterable[tuple[int, str]] = ()
+        self, run_number: int, records: Sequence[Record] = (), markers: Iterable[tuple[Address, str]] = ()
     ) -> None:
         """Continue a journal; `markers` are those that no record carries yet."""
         self.run_number = run_number
@@ -82,7 +82,7 @@ class Journal:
             self.awaiting = _NOTHING
         return record
 
-    def find(self, kind: Kind, execution: int, slot: int) -> Record | None:
+    def find(self, kind: Kind, execution: Address, slot: int) -> Record | None:
         """Return an undelivered record of this kind for a slot, None when there is none."""
         self._drop_taken()
         for record in self.replay:
@@ -102,20 +102,20 @@ class Journal:
         self.replay = deque(record for record in self.replay if record.number < number)
         self.markers = self._passed_markers()
 
-    def add_marker(self, marker: tuple[int, str]) -> None:
+    def add_marker(self, marker: tuple[Address, str]) -> None:
         """Note that an execution passed a patch point; the next record carries it (E3.8)."""
         self._new_markers.append(marker)
         self.markers |= {marker}
 
-    def leave_unpatched(self, marker: tuple[int, str]) -> None:
+    def leave_unpatched(self, marker: tuple[Address, str]) -> None:
         """Note that this life of the run goes the old way at a patch point."""
         self.unpatched |= {marker}
 
-    def new_markers(self) -> Iterator[tuple[int, str]]:
+    def new_markers(self) -> Iterator[tuple[Address, str]]:
         """Return the markers that no record carries yet."""
         return iter(self._new_markers)
 
-    def _passed_markers(self) -> AbstractSet[tuple[int, str]]:
+    def _passed_markers(self) -> AbstractSet[tuple[Address, str]]:
         if not self.records and not self._new_markers:
             return _NO_MARKERS
         markers = {marker for record in self.records for marker in record.markers}

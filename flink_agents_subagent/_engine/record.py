@@ -7,14 +7,16 @@ import json
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from flink_agents_subagent._engine.encoding.framing import dump_json
 from flink_agents_subagent._engine.unrecorded import UnrecordedRun
 from flink_agents_subagent.errors import StoreCorruptError, UnknownVersionError
 
-__all__ = ["JournalHead", "Kind", "Record", "Status", "decode_record", "encode_record", "surviving"]
+__all__ = ["Address", "JournalHead", "Kind", "Record", "Status", "decode_record", "encode_record", "surviving"]
 
+Address: TypeAlias = int | str
+"""Which execution: its ordinal in the run, or its path when it runs in an internal sub-agent call (decision 0013)."""
 Kind = Literal["i", "o", "a", "t", "r"]
 """Intent, outcome, failed attempt, timer firing, reset."""
 Status = Literal["ok", "error", "timeout"]
@@ -42,7 +44,7 @@ class Record:
     """
 
     kind: Kind
-    execution: int = 0
+    execution: Address = 0
     slot: int = 0
     time_ms: int = 0
     function_id: str = ""
@@ -51,7 +53,7 @@ class Record:
     attempts: int = 0
     value: bytes = b""
     head: JournalHead | None = None
-    markers: Sequence[tuple[int, str]] = ()
+    markers: Sequence[tuple[Address, str]] = ()
     discards_from: int = 0
     number: int = 0
     is_acknowledged: bool = False
@@ -98,8 +100,9 @@ def encode_record(record: Record) -> bytes:
     discards = f',"c":{record.discards_from}' if record.discards_from else ""
     markers = f',"m":{dump_json(record.markers).decode()}' if record.markers else ""
     head = f',"h":{_head_json(record.head)}' if record.head is not None else ""
+    execution = record.execution if type(record.execution) is int else f'"{record.execution}"'
     header = (
-        f'{{"k":"{record.kind}","e":{record.execution},"s":{record.slot},"t":{record.time_ms}'
+        f'{{"k":"{record.kind}","e":{execution},"s":{record.slot},"t":{record.time_ms}'
         f"{function}{fingerprint}{status}{attempts}{discards}{markers}{head}}}"
     ).encode()
     return _HEAD.pack(_VERSION, len(header)) + header + record.value

@@ -1,4 +1,4 @@
-"""One run: all that one input causes for its key (E1). Routes events, visits executions, delivers records in order.
+"""One run: all that one input causes for its key (E1). Delivers records in order, and is the outermost scope of its executions.
 
 Must not know stores, commands or other runs. Decision 0001 argues why what happens here is the same live and on replay.
 """
@@ -6,34 +6,30 @@ Must not know stores, commands or other runs. Decision 0001 argues why what happ
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from typing import Any
 
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.async_execution import AsyncExecution
-from flink_agents_subagent._engine.checkpoint import ExecutionEntry, RunEntry, event_bytes
+from flink_agents_subagent._engine.checkpoint import RunEntry, ScopeEntry
+from flink_agents_subagent._engine.child_scope import ChildScope, EndedScope
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import InputFinished
-from flink_agents_subagent._engine.execution import DefExecution, Execution, FinishedExecution, Mismatch, VisitLog
+from flink_agents_subagent._engine.execution import Execution, Mismatch
 from flink_agents_subagent._engine.failure import RunFailure, action_error, emit_dead_letter, mismatch_error, stuck
-from flink_agents_subagent._engine.guards import NOTHING_ADMITTED
 from flink_agents_subagent._engine.held_input import HeldInput
-from flink_agents_subagent._engine.memory import Entry
-from flink_agents_subagent._engine.record import Record
+from flink_agents_subagent._engine.record import Address, Record
 from flink_agents_subagent._engine.run_journal import RunJournal
+from flink_agents_subagent._engine.scope import Scope
 from flink_agents_subagent._engine.shared_state import SharedState
 from flink_agents_subagent._engine.slot import Slot
-from flink_agents_subagent._plan.compiled import CompiledAction
-from flink_agents_subagent.events import Event, InputEvent
+from flink_agents_subagent.events import InputEvent
 
 __all__ = ["Run"]
 
 _log = logging.getLogger(__name__)
 
-_NOTHING_SHARED: tuple[Mapping[str, Entry], Mapping[str, Entry], Mapping[str, int]] = ({}, {}, NOTHING_ADMITTED)
 
-
-class Run:
+class Run(Scope):
     """An active run.
 
     Guarantee: between two commands every execution is idle and no recorded fact is left to replay.
@@ -41,17 +37,11 @@ class Run:
     """
 
     __slots__ = (
-        "_active",
-        "_events_sent",
-        "_executions",
         "_failure",
         "_input",
         "_journal",
         "_parked",
-        "_restored",
-        "_shared",
         "_started_ms",
-        "core",
         "is_dirty",
         "is_over",
         "key",
@@ -61,7 +51,7 @@ class Run:
     )
 
     def __init__(self, core: EngineCore, key: bytes, held: HeldInput) -> None:
-        self.core = core
+        super().__init__(core, core.agent)
         self.key = key
         self.timestamp = held.timestamp
         self._started_ms = core.now_ms
@@ -73,12 +63,6 @@ class Run:
         self.is_dirty = True
         """Whether the checkpoint entry has changed since it was taken."""
         self._input = held
-        self._executions: list[Execution] = []
-        self._active: list[Execution] = []
-        self._events_sent = 0
-        self._shared: SharedState | None = None
-        """None as long as nothing asked for it."""
-        self._restored: list[ExecutionEntry] = []
         self._parked = 0
         self._failure: RunFailure | None = None
         """Why the input is dead-lettered, once all that is taken back has an outcome."""
@@ -128,35 +112,25 @@ class Run:
 
     def abandon(self, *, is_final: bool) -> None:
         """Tear the run down: for good, or because the task ends and it will be replayed elsewhere."""
-        active, self._active = self._active, []
-        for execution in active:
-            execution.abandon(is_final=is_final)
-        if is_final:
-            # They stay for what is still to be taken back.
-            self._active = [execution for execution in active if execution.is_closed and not execution.is_done]
+        self._tear_down(is_final=is_final)
         self.is_over = not self._active
 
     def entry(self) -> RunEntry:
         """Return what a checkpoint keeps of the run."""
         journal = self.journal
         records = journal.records
-        executions, torn = self._executions, frozenset[int]() if self._failure is None else self._failure.torn
+        torn = self.torn or frozenset()
+        is_done = [it.is_done and it.address not in torn for it in self._executions]
         return RunEntry(
             raw=self._input.raw,
             timestamp=self.timestamp,
             started_ms=journal.started_ms,
             run_number=None if records is None else records.run_number,
             input_fingerprint=journal.known_fingerprint,
-            records=journal.kept([it.is_done and it.ordinal not in torn for it in executions]),
+            records=journal.kept(is_done, self._is_needed),
             markers=[] if records is None else list(records.new_markers()),
             reads={} if self._shared is None else self._shared.reads,
-            executions=[
-                *(
-                    ExecutionEntry(it.action.name, it.is_finished and it.ordinal not in torn, it.outputs_left, it.log)
-                    for it in executions
-                ),
-                *self._restored[len(executions) :],
-            ],
+            executions=self._execution_entries(),
         )
 
     def _wait_or_finish(self) -> None:
@@ -164,7 +138,7 @@ class Run:
             self._count_parked(len(self._active))
             return
         if self._restored:
-            self._look_for_missing()
+            self.check_restored()
         if not self._active:
             self._finish()
             return
@@ -180,11 +154,6 @@ class Run:
                 self._end_idle(execution)
                 return
         self._count_parked(len(self._active))
-
-    def _look_for_missing(self) -> None:
-        missing = next((entry.action for entry in self._restored[len(self._executions) :]), "")
-        if missing:
-            self.mismatched(f"the checkpoint has an execution of action {missing!r} that the code did not start", None)
 
     def _end_idle(self, execution: Execution) -> None:
         """End an execution that nothing can wake."""
@@ -231,88 +200,9 @@ class Run:
     # Steps
 
     def _step(self, number: int) -> None:
-        """Visit every active execution in order, those included that it starts (decision 0001)."""
+        """Let the run go on: visit what is active (decision 0001)."""
         self.step = number
-        active = self._active
-        # It grows while they are visited.
-        for execution in active:
-            execution.visit()
-            if self._active is not active:
-                # The run has failed: no code of it runs any more.
-                return
-            if execution.events or self._shared is not None:
-                self._after_visit(execution)
-                if self._active is not active:
-                    return
-        self._active = [execution for execution in active if not execution.is_done]
-
-    def _after_visit(self, execution: Execution) -> None:
-        events = execution.events
-        shared = _NOTHING_SHARED if self._shared is None else self._shared.take_visit()
-        if not events and not any(shared):
-            return
-        execution.events = []
-        if execution.is_logged:
-            execution.log.append(VisitLog(self.step, events, *shared))
-        for place, event in enumerate(events):
-            self._events_sent += 1
-            if isinstance(event, Event) and self._failure is None:
-                data = self._route(event, self._events_sent)
-                if data is not None:
-                    # In the log too: it must not know what others do to the event.
-                    events[place] = data
-
-    def _route(self, event: Event, ordinal: int) -> bytes | None:
-        """Start what an event triggers.
-
-        An action that may wait gets an event of its own: after a restore it runs again on the event as it was sent, whatever it, the sender
-        and other actions, which may have ended, have done to theirs. Returns the event's bytes if that made them.
-        """
-        data: bytes | None = None
-        routes = self.core.agent.routes.get(type(event), ())
-        for route in routes:
-            if route.condition is not None:
-                try:
-                    if not route.condition(event):
-                        continue
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:  # noqa: BLE001 - the boundary of the author's code
-                    self.action_failed(route.action.name, error)
-                    return None
-            own = event
-            if route.action.is_async and ordinal:
-                data = data or event_bytes(self.core.codec, event)
-                own = event if data is None else self.core.codec.decode(data)
-            elif route.action.is_async and len(routes) > 1:
-                own = InputEvent(input=self.decode_input())
-            self._start(route.action, own, ordinal)
-        return data
-
-    def _start(self, action: CompiledAction, event: Event, event_ordinal: int) -> None:
-        ordinal = len(self._executions)
-        if ordinal < len(self._restored):
-            execution = self._start_again(ordinal, action, event, event_ordinal)
-        else:
-            execution = _kind_of(action)(self, ordinal, action, event, event_ordinal)
-        self._executions.append(execution)
-        self._active.append(execution)
-
-    def _start_again(self, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> Execution:
-        """Return the execution with this ordinal, of which the checkpoint knows something."""
-        before = self._restored[ordinal]
-        if before.action not in ("", action.name):
-            self.mismatched(
-                f"execution {ordinal} was one of action {before.action!r}, the code starts {action.name!r}", None
-            )
-            before = self._restored[ordinal]
-        if before.is_finished:
-            finished = FinishedExecution(self, ordinal, action, event, event_ordinal)
-            finished.restore(before.log, before.outputs)
-            return finished
-        execution = _kind_of(action)(self, ordinal, action, event, event_ordinal)
-        execution.outputs_before = before.outputs
-        return execution
+        self._visit_active()
 
     # Records
 
@@ -322,7 +212,9 @@ class Run:
         kind = record.kind
         if kind != "r":
             try:
-                self._execution_of(record).deliver(record)
+                execution = self.find(record.execution)
+                if execution is not None:
+                    execution.deliver(record)
             except Mismatch as mismatch:
                 self.mismatched(f"{record.text}: {mismatch}", record.number)
                 return
@@ -331,12 +223,54 @@ class Run:
         if kind in ("o", "t", "r"):
             self._step(record.number)
 
-    def _execution_of(self, record: Record) -> Execution:
-        if record.execution >= len(self._executions):
-            raise Mismatch(f"the code has not started execution {record.execution}")
-        return self._executions[record.execution]
+    def find(self, address: Address) -> Execution | None:
+        """Return an execution of the run, or of a sub-agent call within it; None when the call is over, and takes any record.
+
+        Raises:
+            Mismatch: The code has not started it.
+        """
+        if isinstance(address, int):
+            return self.execution_at(address)
+        scope: Scope = self
+        *outer, last = address.split("/")
+        for part in outer:
+            ordinal, _, slot = part.partition(".")
+            caller = scope.execution_at(int(ordinal))
+            if not caller.is_logged:
+                # It had ended before the checkpoint: its log says all.
+                return None
+            if caller.children is None:
+                raise Mismatch(f"execution {caller.address} has opened no sub-agent call")
+            inner = caller.children.scope_at(int(slot))
+            if inner is None:
+                return None
+            scope = inner
+        return scope.execution_at(int(last))
+
+    def _is_needed(self, address: Address) -> bool:
+        """Tell whether what an execution within a sub-agent call has got may have to be given to it again."""
+        try:
+            execution = self.find(address)
+        except Mismatch:
+            # Not replayed yet.
+            return True
+        if execution is None:
+            return False
+        torn = execution.scope.torn or ()
+        return not execution.is_done or execution.address in torn
 
     # What executions ask for
+
+    @property
+    def root(self) -> Run:
+        """Itself."""
+        return self
+
+    def open_scope(self, caller: AsyncExecution, slot: Slot, entry: ScopeEntry | None) -> ChildScope | EndedScope:
+        """Open an internal sub-agent call; `entry` is what the checkpoint has of it."""
+        if entry is not None and entry.ended_at is not None:
+            return EndedScope(caller, slot, entry)
+        return ChildScope(caller, slot, entry)
 
     @property
     def journal(self) -> RunJournal:
@@ -356,6 +290,12 @@ class Run:
         """Return the input as it arrived."""
         return self.core.ports.decode_input(self._input.raw)
 
+    def _input_event(self) -> InputEvent:
+        return InputEvent(input=self.decode_input())
+
+    def _address(self, ordinal: int) -> int:
+        return ordinal
+
     # Faults
 
     def mismatched(self, text: str, from_number: int | None) -> None:
@@ -370,9 +310,7 @@ class Run:
         if self.core.settings.on_mismatch == "fail":
             self.core.fail(fault)
         _log.warning("calling afresh, because of a mismatch: %s", fault)
-        # What is still to start begins afresh, whatever it is; only what has left already does not leave again (E1.9).
-        started = len(self._executions)
-        self._restored[started:] = [ExecutionEntry("", False, entry.outputs, []) for entry in self._restored[started:]]
+        self.forget_restored()
         self.journal.reset_from(from_number)
 
     def action_failed(self, action: str, error: BaseException) -> None:
@@ -382,16 +320,11 @@ class Run:
             return
         if self.core.settings.on_action_error == "fail":
             self.core.fail(action_error(self, action, error))
-        torn = frozenset(execution.ordinal for execution in self._active if execution.is_logged)
-        self._failure = RunFailure(action, error, torn)
+        self._failure = RunFailure(action, error)
         self.abandon(is_final=True)
         # An action that fails early because its code changed is a mismatch, not a dead letter (E2.2).
-        leftover = self.journal.unexpected(self._executions)
+        leftover = self.journal.unexpected(self.find)
         if leftover is not None:
             self.mismatched(f"{leftover.text}: the action failed before it came to it", leftover.number)
         if self.is_over:
             self._finish()
-
-
-def _kind_of(action: CompiledAction) -> type[AsyncExecution | DefExecution]:
-    return AsyncExecution if action.is_async else DefExecution

@@ -5,7 +5,7 @@ Numbers and times records and hands them to the store; must not know what execut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.checkpoint import RunEntry
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.encoding import input_fingerprint
+from flink_agents_subagent._engine.execution import Mismatch
 from flink_agents_subagent._engine.identity import RunIdentity, execution_digest
 from flink_agents_subagent._engine.journal import Journal
-from flink_agents_subagent._engine.record import JournalHead, Record
+from flink_agents_subagent._engine.record import Address, JournalHead, Record
 from flink_agents_subagent._engine.unclaimed import UnclaimedJournal
 from flink_agents_subagent._engine.unrecorded import UnrecordedRun
 from flink_agents_subagent.errors import EncodingError
@@ -110,12 +111,12 @@ class RunJournal:
             self._fingerprint = input_fingerprint(self._run.decode_input())
         return self._fingerprint
 
-    def execution_digest(self, action: str, event_ordinal: int) -> bytes:
+    def execution_digest(self, action: str, event_ordinal: int, scope: Sequence[str | int] = ()) -> bytes:
         """Return the identity of an execution (E5.2)."""
         settings = self._core.settings
         number = self.need().run_number
         run = RunIdentity(settings.job_identifier, settings.operator_uid, self._run.key, number, self.fingerprint())
-        return execution_digest(run, action, event_ordinal)
+        return execution_digest(run, action, event_ordinal, scope)
 
     def _claim(self) -> Journal | None:
         core, key = self._core, self._run.key
@@ -212,32 +213,59 @@ class RunJournal:
         record.is_taken = True
         self.move_clock(record.time_ms)
 
-    def take_all(self, execution: int) -> None:
-        """Give all its replayed records to a `def` action that does not run again."""
-        for record in () if self.records is None else self.records.replay:
-            if record.execution == execution:
-                self.take(record)
+    def take_all(self, execution: Address) -> list[int]:
+        """Give all its replayed records to a `def` action that does not run again; returns their numbers."""
+        records = [record for record in self._replay() if record.execution == execution]
+        for record in records:
+            self.take(record)
+        return [record.number for record in records]
 
-    def kept(self, is_done: Sequence[bool]) -> list[Record]:
+    def take_numbers(self, numbers: Sequence[int]) -> None:
+        """Give these replayed records to `def` actions of a sub-agent call that does not run again."""
+        for record in [record for record in self._replay() if record.number in numbers] if numbers else ():
+            self.take(record)
+
+    def kept(self, is_done: Sequence[bool], is_needed: Callable[[Address], bool]) -> list[Record]:
         """Return the records as a checkpoint keeps them: what only a finished execution got is not needed, once the store has it.
 
         Args:
-            is_done: By execution.
+            is_done: By ordinal, for the executions of the run itself.
+            is_needed: Tells of one within a sub-agent call whether it may have to run again.
         """
         return [
-            record.stub() if record.kind != "r" and record.is_acknowledged and is_done[record.execution] else record
+            record.stub()
+            if record.kind != "r"
+            and record.is_acknowledged
+            and (is_done[place] if type(place := record.execution) is int else not is_needed(place))
+            else record
             for record in (() if self.records is None else self.records.records)
         ]
 
-    def unexpected(self, executions: Sequence[Execution]) -> Record | None:
-        """Return the first record that is still to be replayed and for which there is no slot or timer, None when there is none."""
-        for record in () if self.records is None else self.records.replay:
-            if record.kind == "r" or record.is_taken:
+    @property
+    def is_replaying(self) -> bool:
+        """Whether a recorded fact is still to be delivered."""
+        return self.records is not None and self.records.is_replaying
+
+    def unexpected(self, find: Callable[[Address], Execution | None], prefix: str = "") -> Record | None:
+        """Return the first record that is still to be replayed and for which there is no slot or timer, None when there is none.
+
+        Args:
+            find: Returns an execution, None for one that is over and takes any record; raises `Mismatch` when it was not started.
+            prefix: Of the addresses to look at: all, or those within a sub-agent call.
+        """
+        for record in self._replay():
+            if record.kind == "r" or record.is_taken or not str(record.execution).startswith(prefix):
                 continue
-            # One that was not started can expect nothing.
-            if not any(execution.expects(record) for execution in executions[record.execution :][:1]):
+            try:
+                execution = find(record.execution)
+            except Mismatch:
+                return record
+            if execution is not None and not execution.expects(record):
                 return record
         return None
+
+    def _replay(self) -> Iterable[Record]:
+        return () if self.records is None else self.records.replay
 
     def _append_again(self, records: Sequence[Record]) -> None:
         """Hand to the store what it may never have got.
@@ -277,7 +305,7 @@ class RunJournal:
         records.discard_from(first)
         self.append(Record("r", discards_from=first), lambda: "a reset")
 
-    def patched(self, execution: int, change_id: str) -> bool:
+    def patched(self, execution: Address, change_id: str) -> bool:
         """See `RunnerContext.patched` (E3.8)."""
         records, marker = self.need(), (execution, change_id)
         if marker in records.markers:

@@ -1,4 +1,4 @@
-"""What the executions of a run share: memory of the key and of the run, and what the run may still call. Must not know records."""
+"""What the executions of a run, or of an internal sub-agent call, share: memory, and what the run may still call. Must not know records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTHING_WRITTEN: Mapping[str, Entry] = {}
 
 
 class SharedState:
-    """The shared state of one run; each part is made when it is first asked for.
+    """The shared state of one run or call; each part is made when it is first asked for.
 
     Thread: task thread.
     """
@@ -28,10 +28,18 @@ class SharedState:
     def __init__(self, core: EngineCore, key: bytes, reads: Mapping[str, bytes | None]) -> None:
         """Take what was read from the memory of the key before a restore."""
         self._core = core
-        self._key = key
+        self._key: bytes | None = key
         self._short_term = self._buffer(reads) if reads else None
         self._sensory: MemoryBuffer | None = None
         self._guards: Guards | None = None
+
+    @classmethod
+    def of_call(cls, core: EngineCore, run: SharedState) -> SharedState:
+        """Return that of an internal sub-agent call: no state of the key behind its memory (N2), the limits of the run (G2)."""
+        made = cls(core, b"", {})
+        made._key = None
+        made._guards = run.guards
+        return made
 
     @property
     def short_term(self) -> MemoryBuffer:
@@ -83,6 +91,8 @@ class SharedState:
 
     def _buffer(self, reads: Mapping[str, bytes | None]) -> MemoryBuffer:
         core, key = self._core, self._key
+        if key is None:
+            return MemoryBuffer(core.codec, None, {})
         return MemoryBuffer(
             core.codec, lambda path: core.read_memory(key, path), reads, expires=core.settings.memory_expires
         )

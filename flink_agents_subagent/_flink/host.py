@@ -35,7 +35,7 @@ from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore
 from flink_agents_subagent._flink.metrics import Metrics
 from flink_agents_subagent._flink.operator_settings import OperatorSettings
 from flink_agents_subagent._flink.port import NO_TIMESTAMP, SLICE_SECONDS, JavaHost
-from flink_agents_subagent._plan import ResourceLifecycle, load_plan
+from flink_agents_subagent._plan import ResourceLifecycle, all_resources, load_plan
 from flink_agents_subagent.subagents.java import JavaSubagent
 
 __all__ = ["OperatorHost"]
@@ -57,9 +57,9 @@ class OperatorHost:
         agent = load_plan(plan)
         self.calls = calls_with_crash(java, background, told.crash_at) if told.crash_at else Calls(java, background)
         self.java_subagents = JavaSubagents(java, background)
-        for resource in agent.resources.values():
+        for owners, _, resource in all_resources(agent.resources):
             if isinstance(resource, JavaSubagent):
-                resource.attach(self.java_subagents)
+                resource.attach(self.java_subagents.within(owners))
         self._java = java
         self._background = background
         self._resources = ResourceLifecycle(agent.resources, background.run_and_wait)

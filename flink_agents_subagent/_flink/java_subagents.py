@@ -10,14 +10,14 @@ import functools
 import itertools
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.port import JavaHost
 from flink_agents_subagent.errors import DefinitionError
-from flink_agents_subagent.subagents.java import JavaAnswer, JavaMode
+from flink_agents_subagent.subagents.java import JavaAnswer, JavaMode, JavaPort
 from flink_agents_subagent.subagents.request import SubagentRequest
 
 __all__ = ["JavaSubagents"]
@@ -38,6 +38,10 @@ class JavaSubagents:
         self._calls = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         """Loop thread."""
+
+    def within(self, owners: Sequence[str]) -> JavaPort:
+        """Return the way to Java for the resources of agents inside others, whose names may be those of other resources."""
+        return _Within(self, "".join(f"{owner}/" for owner in owners)) if owners else self
 
     def open(self, resource: str, class_name: str, args: Mapping[str, Any]) -> JavaMode:
         """Make and open an instance.
@@ -95,6 +99,23 @@ class JavaSubagents:
             # Cancelled meanwhile: nobody waits any more.
             if future is not None and not future.done():
                 future.set_result(answer)
+
+
+class _Within:
+    """The way to Java for the resources of one agent inside another."""
+
+    def __init__(self, java: JavaSubagents, prefix: str) -> None:
+        self._java = java
+        self._prefix = prefix
+
+    def open(self, resource: str, class_name: str, args: Mapping[str, Any]) -> JavaMode:
+        return self._java.open(self._prefix + resource, class_name, args)
+
+    async def perform(self, resource: str, operation: str, request: SubagentRequest) -> JavaAnswer:
+        return await self._java.perform(self._prefix + resource, operation, request)
+
+    def close(self, resource: str) -> None:
+        self._java.close(self._prefix + resource)
 
 
 def _request(operation: str, request: SubagentRequest) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from flink_agents_subagent._plan.by_value import types_of
 from flink_agents_subagent._plan.compile import compile_definition
 from flink_agents_subagent._plan.compiled import CompiledAgent
 from flink_agents_subagent._plan.definition import define
-from flink_agents_subagent._plan.lifecycle import ResourceLifecycle
+from flink_agents_subagent._plan.lifecycle import ResourceLifecycle, all_resources
 from flink_agents_subagent._plan.wire import read_definition, write_definition
 from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.resources import ResourceType
 
-__all__ = ["ResourceLifecycle", "compile_agent", "dump_plan", "load_plan"]
+__all__ = ["ResourceLifecycle", "all_resources", "compile_agent", "dump_plan", "load_plan"]
 
 SharedResources = Mapping[tuple[str, ResourceType], Any]
 
@@ -26,7 +26,7 @@ def compile_agent(agent: Agent, resources: SharedResources | None = None) -> Com
         DefinitionError: The declaration is wrong; names what.
     """
     definition = define(agent, resources)
-    return compile_definition(definition, types_of(action.function for action in definition.actions))
+    return compile_definition(definition, types_of(definition.functions))
 
 
 def dump_plan(agent: Agent, resources: SharedResources | None = None) -> bytes:

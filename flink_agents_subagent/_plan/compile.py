@@ -6,19 +6,29 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from flink_agents_subagent._plan.compiled import CompiledAction, CompiledAgent, Route
-from flink_agents_subagent._plan.definition import AgentDefinition, ResourceDefinition, check_models
+from flink_agents_subagent._plan.definition import AgentDefinition, ChildDefinition, ResourceDefinition, check_models
 from flink_agents_subagent._plan.reference import resolve_reference
 from flink_agents_subagent.actions import ActionDefinition
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import Event
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents.internal import InternalSubagent
 from flink_agents_subagent.subagents.setup import SubagentSetup
 
 __all__ = ["bind_resources", "compile_definition", "finder"]
 
+Find = Callable[[str, ResourceType], Any]
 
-def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any]]) -> CompiledAgent:
+
+def compile_definition(
+    definition: AgentDefinition, types: Mapping[str, type[Any]], outer: Find | None = None
+) -> CompiledAgent:
     """Return the agent ready to run, with its resources built and named, not opened.
+
+    Args:
+        definition: The agent.
+        types: Those that came by value.
+        outer: Finds the resources of the caller, for an agent inside another.
 
     Raises:
         DefinitionError: A resource cannot be built; names it, the cause is the exception of its class.
@@ -28,10 +38,14 @@ def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any
     for action in definition.actions:
         for event in dict.fromkeys(action.events):
             routes.setdefault(event, []).append(Route(actions[action.name], action.where))
-    resources = {(resource.name, resource.type): _build(resource) for resource in definition.resources}
+    resources: dict[tuple[str, ResourceType], Any] = {}
+    # Agents inside find them once all are there.
+    find = finder(resources, outer)
+    for resource in definition.resources:
+        resources[resource.name, resource.type] = _build(resource, types, find)
     # Again, because what a described model offers, and what a class in text is, shows only now.
     check_models(resources)
-    bind_resources(resources, finder(resources))
+    bind_resources(resources, find)
     return CompiledAgent(
         name=definition.name,
         routes={event: tuple(several) for event, several in routes.items()},
@@ -41,13 +55,12 @@ def compile_definition(definition: AgentDefinition, types: Mapping[str, type[Any
     )
 
 
-Find = Callable[[str, ResourceType], Any]
-
-
-def finder(resources: Mapping[tuple[str, ResourceType], Any]) -> Find:
-    """Return what finds a resource by name and type, and raises `DefinitionError` naming those that there are."""
+def finder(resources: Mapping[tuple[str, ResourceType], Any], outer: Find | None = None) -> Find:
+    """Return what finds a resource by name and type, and raises `DefinitionError` naming those that there are; then looks in `outer`, if there is one."""
 
     def find(name: str, kind: ResourceType) -> Any:
+        if (name, kind) not in resources and outer is not None:
+            return outer(name, kind)
         if (name, kind) not in resources:
             known = sorted(known for known, other in resources if other is kind)
             raise DefinitionError(
@@ -69,8 +82,11 @@ def _compile_action(action: ActionDefinition) -> CompiledAction:
     return CompiledAction(action.name, action.function, action.is_async, action.config)
 
 
-def _build(definition: ResourceDefinition) -> Any:
+def _build(definition: ResourceDefinition, types: Mapping[str, type[Any]], find: Find) -> Any:
     resource = definition.resource
+    if isinstance(resource, ChildDefinition):
+        child = compile_definition(resource.agent, types, find)
+        resource = InternalSubagent(child, resource.reduce, resource.metadata)
     if isinstance(resource, ResourceDescriptor):
         resource = _build_described(definition, resource)
     if isinstance(resource, Resource):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flink_agents_subagent.actions import ActionDefinition
 from flink_agents_subagent.agent import Agent
@@ -13,15 +14,16 @@ from flink_agents_subagent.chat.tool import check_tool_name
 from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.events import InputEvent
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents.metadata import SubagentMetadata, metadata_of
 from flink_agents_subagent.subagents.offer import check_offered, offered_by
 from flink_agents_subagent.subagents.setup import SubagentSetup, check_description
 
-__all__ = ["AgentDefinition", "ResourceDefinition", "check_subagent", "define"]
+__all__ = ["AgentDefinition", "ChildDefinition", "ResourceDefinition", "check_subagent", "define"]
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceDefinition:
-    """A resource as it was declared: a descriptor or an instance."""
+    """A resource as it was declared: a descriptor, an instance, or a `ChildDefinition`."""
 
     name: str
     type: ResourceType
@@ -39,6 +41,40 @@ class AgentDefinition:
     actions: tuple[ActionDefinition, ...]
     resources: tuple[ResourceDefinition, ...]
 
+    @property
+    def functions(self) -> Iterator[Callable[..., Any]]:
+        """All functions of the author that it names, those of the agents inside it included."""
+        yield from (action.function for action in self.actions)
+        for resource in self.resources:
+            if isinstance(resource.resource, ChildDefinition):
+                yield from resource.resource.agent.functions
+                if resource.resource.reduce is not None:
+                    yield resource.resource.reduce
+
+
+@dataclass(frozen=True, slots=True)
+class ChildDefinition:
+    """An agent that is registered as a sub-agent of another (N1)."""
+
+    agent: AgentDefinition
+    reduce: Callable[[list[Any]], Any] | None
+    """Its own `subagent_result`; None when it has the list."""
+    metadata: SubagentMetadata
+
+
+_Key = tuple[str, ResourceType]
+
+
+class _Around(NamedTuple):
+    """What is around an agent that is being checked."""
+
+    chain: tuple[tuple[str, Agent], ...]
+    """The agents, outermost first, each with the name that it has in the one before."""
+    seen: dict[int, ResourceDefinition]
+    """By identity: every instance among the resources of all of them."""
+    visible: AbstractSet[_Key]
+    """The resources that it can get from its callers."""
+
 
 def define(agent: Agent, shared: Mapping[tuple[str, ResourceType], Any] | None = None) -> AgentDefinition:
     """Check an agent together with the resources of its environment.
@@ -48,30 +84,52 @@ def define(agent: Agent, shared: Mapping[tuple[str, ResourceType], Any] | None =
     """
     if not isinstance(agent, Agent):
         raise DefinitionError(f"an agent is an instance of Agent, not {agent!r}{'; call it' if agent is Agent else ''}")
-    actions = agent.actions
-    if not any(issubclass(event, InputEvent) for action in actions for event in action.events):
-        raise DefinitionError(
-            f"agent {agent.name!r} has no action for InputEvent, so that no input would ever be handled; "
-            "decorate one with @action(InputEvent)"
-        )
     for name, resource_type in agent.resources:
         if (name, resource_type) in (shared or {}):
             raise DefinitionError(
                 f"agent {agent.name!r} and its environment both have a resource {name!r} of type "
                 f"{resource_type.value!r}; names are unique within a type"
             )
-    declared = {**(shared or {}), **agent.resources}
-    actions = _with_builtin_actions(agent.name, actions, declared)
-    resources = tuple(ResourceDefinition(name, kind, resource) for (name, kind), resource in declared.items())
-    _check_resources(resources)
-    return AgentDefinition(agent.name, actions, resources)
+    return _define(agent, {**(shared or {}), **agent.resources}, _Around(((agent.name, agent),), {}, frozenset()))
+
+
+def _define(agent: Agent, declared: Mapping[_Key, Any], around: _Around) -> AgentDefinition:
+    """Check an agent and those inside it."""
+    actions = agent.actions
+    if not any(issubclass(event, InputEvent) for action in actions for event in action.events):
+        raise DefinitionError(
+            f"agent {agent.name!r} has no action for InputEvent, so that no input would ever be handled; "
+            "decorate one with @action(InputEvent)"
+        )
+    visible = around.visible | declared.keys()
+    resources = tuple(
+        ResourceDefinition(
+            name, kind, _child(name, it, around._replace(visible=visible)) if isinstance(it, Agent) else it
+        )
+        for (name, kind), it in declared.items()
+    )
+    _check_resources(resources, around.seen)
+    return AgentDefinition(agent.name, _with_builtin_actions(agent.name, actions, visible), resources)
+
+
+def _child(name: str, agent: Agent, around: _Around) -> ChildDefinition:
+    """Check an agent inside another (G1)."""
+    chain = (*around.chain, (name, agent))
+    if any(agent is other for _, other in around.chain):
+        names = " > ".join(name for name, _ in chain)
+        raise DefinitionError(
+            f"agents are inside one another in a cycle: {names}; take one of them out, or give the call to an agent of its own"
+        )
+    definition = _define(agent, agent.resources, around._replace(chain=chain))
+    is_plain = type(agent).subagent_result is Agent.subagent_result
+    return ChildDefinition(definition, None if is_plain else agent.subagent_result, metadata_of(name, agent))
 
 
 def _with_builtin_actions(
-    agent: str, actions: tuple[ActionDefinition, ...], resources: Iterable[tuple[str, ResourceType]]
+    agent: str, actions: tuple[ActionDefinition, ...], visible: AbstractSet[_Key]
 ) -> tuple[ActionDefinition, ...]:
     """Add the actions of chat requests where a chat model is visible (C2)."""
-    if not any(kind is ResourceType.CHAT_MODEL for _, kind in resources):
+    if not any(kind is ResourceType.CHAT_MODEL for _, kind in visible):
         return actions
     builtin = builtin_actions()
     taken = {action.name for action in actions} & {action.name for action in builtin}
@@ -82,9 +140,8 @@ def _with_builtin_actions(
     return (*actions, *builtin)
 
 
-def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
+def _check_resources(resources: tuple[ResourceDefinition, ...], seen: dict[int, ResourceDefinition]) -> None:
     check_models({(resource.name, resource.type): resource.resource for resource in resources})
-    seen: dict[int, ResourceDefinition] = {}
     for resource in resources:
         if resource.type is ResourceType.AGENT:
             check_subagent(resource)
@@ -92,7 +149,8 @@ def _check_resources(resources: tuple[ResourceDefinition, ...]) -> None:
             check_tool_name(resource.name)
         if isinstance(resource.resource, Resource):
             other = seen.setdefault(id(resource.resource), resource)
-            if other is not resource:
+            # Another agent may have the same one under the same name; it is opened once.
+            if (other.name, other.type) != (resource.name, resource.type):
                 raise DefinitionError(
                     f"{other} and {resource} are one instance; give each its own, because its name is part of what it does"
                 )
@@ -118,13 +176,15 @@ def check_subagent(definition: ResourceDefinition) -> None:
     """
     resource = definition.resource
     owner = f"sub-agent {definition.name!r}"
-    if isinstance(resource, Agent):
-        raise DefinitionError(
-            f"{owner} is an Agent ({resource.name!r}); this version runs no agent inside another: "
-            "give a SubagentSetup, or put the agent's steps into actions of the caller"
-        )
+    if isinstance(resource, ChildDefinition):
+        return
     if isinstance(resource, ResourceDescriptor):
         clazz, arguments = resource.clazz, resource.arguments
+        if isinstance(clazz, type) and issubclass(clazz, Agent):
+            raise DefinitionError(
+                f"{owner} is described as the agent {clazz.__qualname__}; give an instance of it, as in {clazz.__qualname__}(...): "
+                "an agent is compiled with its caller, not built in each subtask"
+            )
         if isinstance(clazz, type) and not issubclass(clazz, SubagentSetup):
             raise DefinitionError(
                 f"{owner} is described as a {clazz.__qualname__}, which is no SubagentSetup; describe a subclass of one"
@@ -134,5 +194,5 @@ def check_subagent(definition: ResourceDefinition) -> None:
         check_description(owner, resource.description, resource.input_schema)
     else:
         raise DefinitionError(
-            f"{owner} is a {type(resource).__qualname__}, which is no SubagentSetup; give one, or a ResourceDescriptor of one"
+            f"{owner} is a {type(resource).__qualname__}, which is no SubagentSetup; give one, a ResourceDescriptor of one, or an Agent"
         )

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from flink_agents_subagent._plan.by_value import Shipment, pack, unpack
-from flink_agents_subagent._plan.definition import AgentDefinition, ResourceDefinition
+from flink_agents_subagent._plan.definition import AgentDefinition, ChildDefinition, ResourceDefinition
 from flink_agents_subagent._plan.reference import interpreter, reference_of, resolve_reference
 from flink_agents_subagent.actions import ActionDefinition
 from flink_agents_subagent.errors import DefinitionError, UnknownVersionError
 from flink_agents_subagent.resources import ResourceDescriptor, ResourceType
+from flink_agents_subagent.subagents.metadata import SubagentMetadata
 
 __all__ = ["PLAN_VERSION", "check_versions", "python_version", "read_definition", "write_definition"]
 
@@ -32,13 +33,7 @@ def write_definition(definition: AgentDefinition) -> bytes:
         DefinitionError: Something cannot be sent; names it (R2).
     """
     writer = _Writer()
-    plan = {
-        "version": PLAN_VERSION,
-        "python": python_version(),
-        "agent": definition.name,
-        "actions": [writer.action(action) for action in definition.actions],
-        "resources": [writer.resource(resource) for resource in definition.resources],
-    }
+    plan = {"version": PLAN_VERSION, "python": python_version(), **writer.agent(definition)}
     plan["blob"] = base64.b64encode(pack(writer.by_value)).decode("ascii")
     return json.dumps(plan, separators=(",", ":"), sort_keys=True).encode("utf-8")
 
@@ -53,11 +48,7 @@ def read_definition(plan: bytes) -> tuple[AgentDefinition, Mapping[str, type[Any
     tree = json.loads(plan)
     check_versions("plan", tree, PLAN_VERSION)
     reader = _Reader(unpack(base64.b64decode(tree["blob"])))
-    definition = AgentDefinition(
-        tree["agent"],
-        tuple(reader.action(action) for action in tree["actions"]),
-        tuple(reader.resource(resource) for resource in tree["resources"]),
-    )
+    definition = reader.agent(tree)
     return definition, reader.shipment.types
 
 
@@ -85,6 +76,26 @@ class _Writer:
 
     def __init__(self) -> None:
         self.by_value: dict[str, Any] = {}
+        self._owners = ""
+        """The agents around what is being written: two may use the same name for different things."""
+
+    def agent(self, definition: AgentDefinition) -> dict[str, Any]:
+        return {
+            "agent": definition.name,
+            "actions": [self.action(action) for action in definition.actions],
+            "resources": [self.resource(resource) for resource in definition.resources],
+        }
+
+    def _child(self, name: str, child: ChildDefinition) -> dict[str, Any]:
+        owners, self._owners = self._owners, f"{self._owners}sub-agent {name!r}: "
+        reduce = child.reduce
+        written = {
+            **self.agent(child.agent),
+            "reduce": None if reduce is None else self._reference("subagent_result", reduce),
+            "metadata": self._by_value("its metadata", child.metadata),
+        }
+        self._owners = owners
+        return written
 
     def action(self, action: ActionDefinition) -> dict[str, Any]:
         name = f"action {action.name!r}"
@@ -97,9 +108,11 @@ class _Writer:
         }
 
     def resource(self, resource: ResourceDefinition) -> dict[str, Any]:
-        written = {"name": resource.name, "type": resource.type.value}
+        written: dict[str, Any] = {"name": resource.name, "type": resource.type.value}
         described = resource.resource
-        if isinstance(described, ResourceDescriptor):
+        if isinstance(described, ChildDefinition):
+            written["child"] = self._child(resource.name, described)
+        elif isinstance(described, ResourceDescriptor):
             clazz = described.clazz
             written["class"] = clazz if isinstance(clazz, str) else self._reference(f"the class of {resource}", clazz)
             written["arguments"] = self._by_value(f"the arguments of {resource}", described.arguments)
@@ -111,6 +124,7 @@ class _Writer:
         return reference_of(thing) or self._by_value(name, thing)
 
     def _by_value(self, name: str, thing: Any) -> str:
+        name = f"{self._owners}{name}"
         self.by_value[name] = thing
         return f"#{name}"
 
@@ -120,6 +134,19 @@ class _Reader:
 
     def __init__(self, shipment: Shipment) -> None:
         self.shipment = shipment
+
+    def agent(self, tree: Mapping[str, Any]) -> AgentDefinition:
+        return AgentDefinition(
+            tree["agent"],
+            tuple(self.action(action) for action in tree["actions"]),
+            tuple(self.resource(resource) for resource in tree["resources"]),
+        )
+
+    def _child(self, name: str, tree: Mapping[str, Any]) -> ChildDefinition:
+        what = f"subagent_result of sub-agent {name!r}"
+        reduce = None if tree["reduce"] is None else self._find(tree["reduce"], what)
+        metadata: SubagentMetadata = self._find(tree["metadata"], f"the metadata of sub-agent {name!r}")
+        return ChildDefinition(self.agent(tree), reduce, metadata)
 
     def action(self, tree: Mapping[str, Any]) -> ActionDefinition:
         name = f"action {tree['name']!r}"
@@ -134,6 +161,9 @@ class _Reader:
     def resource(self, tree: Mapping[str, Any]) -> ResourceDefinition:
         resource_type = ResourceType(tree["type"])
         shown = f"resource {tree['name']!r} ({resource_type.value})"
+        if "child" in tree:
+            child = self._child(tree["name"], tree["child"])
+            return ResourceDefinition(tree["name"], resource_type, child)
         if "instance" in tree:
             return ResourceDefinition(tree["name"], resource_type, self._find(tree["instance"], shown))
         clazz = self._find(tree["class"], shown)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from flink_agents_subagent._engine.effects import Append, CallOrigin, StartCall
 from flink_agents_subagent._engine.encoding import input_fingerprint, key_value
-from flink_agents_subagent._engine.record import Record, decode_record
+from flink_agents_subagent._engine.record import Address, Record, decode_record
 from flink_agents_subagent.errors import EncodingError
 from flink_agents_subagent.testing.activity import Activity
 from flink_agents_subagent.testing.element import SourceInput
@@ -59,7 +59,7 @@ class Ledger:
         self._journals: Counter[tuple[bytes, bytes] | None] = Counter()
         self._records: dict[_Run, list[tuple[bytes, int]]] = {}
         """By run: the payloads in the store, and the life that made each durable."""
-        self._slots: dict[_Run, dict[tuple[int, int], _Slot]] = {}
+        self._slots: dict[_Run, dict[tuple[Address, int], _Slot]] = {}
         self._numbers: dict[int, int] = {}
         """By input: the number of its run when it first made a call."""
         self._had_number: dict[int, bool] = {}
@@ -167,7 +167,7 @@ class Ledger:
                 "earlier life: its calls come with other idempotency keys (E5.3)"
             )
 
-    def _slot(self, run: _Run, execution: int, number: int) -> _Slot:
+    def _slot(self, run: _Run, execution: Address, number: int) -> _Slot:
         return self._slots.setdefault(run, {}).setdefault((execution, number), _Slot())
 
     def _check_identity(self, run: _Run, slot: _Slot, identity: tuple[str, bytes], name: str) -> None:

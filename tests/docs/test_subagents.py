@@ -211,11 +211,11 @@ def test_ids_never_collide() -> None:
 
 
 def test_what_cannot_be_a_sub_agent_is_refused() -> None:
-    """Blank descriptions, half-asynchronous setups and agents are mistakes of the declaration [R2]."""
+    """Blank descriptions, half-asynchronous setups and agents that no input starts are mistakes of the declaration [R2]."""
     with pytest.raises(DefinitionError, match="not blank"):
         Helper(description=" ")
     with pytest.raises(DefinitionError, match="make both async, or neither"):
         type("Half", (Helper,), {"reconcile": lambda self, request: None})
     agent = Agent("sample").add_action("act", InputEvent, lambda event, ctx: None)
-    with pytest.raises(DefinitionError, match="this version runs no agent inside another"):
+    with pytest.raises(DefinitionError, match="agent 'child' has no action for InputEvent"):
         LocalRunner(agent.add_resource("child", ResourceType.AGENT, Agent("child")))

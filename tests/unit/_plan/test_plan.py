@@ -164,11 +164,15 @@ def test_an_importable_function_may_use_anything() -> None:
         (Importable, "an agent is an instance of Agent, not <class"),
         (
             agent_with(3),
-            "sub-agent 'helper' is a int, which is no SubagentSetup; give one, or a ResourceDescriptor of one",
+            "sub-agent 'helper' is a int, which is no SubagentSetup; give one, a ResourceDescriptor of one, or an Agent",
         ),
         (
-            agent_with(Importable()),
-            r"sub-agent 'helper' is an Agent \('Importable'\); this version runs no agent inside another",
+            agent_with(ResourceDescriptor(clazz=Importable)),
+            "sub-agent 'helper' is described as the agent Importable; give an instance of it",
+        ),
+        (
+            agent_with(Agent("idle")),
+            "agent 'idle' has no action for InputEvent",
         ),
         (agent_with(ResourceDescriptor(clazz=dict)), "sub-agent 'helper' is described as a dict"),
         (agent_with(ResourceDescriptor(clazz=Helper, description=" ")), "sub-agent 'helper' has the description ' '"),
