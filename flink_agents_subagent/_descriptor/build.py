@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from flink_agents_subagent._descriptor.chat import react_agent
+from flink_agents_subagent._descriptor.described import Described
 from flink_agents_subagent._descriptor.model import ActionEntry
+from flink_agents_subagent._descriptor.names import check_names, text_at
 from flink_agents_subagent._descriptor.node import Node
 from flink_agents_subagent._descriptor.problem import Position, Problems
 from flink_agents_subagent._descriptor.reference import UnknownReferenceError, find, report_unknown
-from flink_agents_subagent._descriptor.resource import Described, described_by
+from flink_agents_subagent._descriptor.resource import described_by
 from flink_agents_subagent._descriptor.shape import read_entry
 from flink_agents_subagent._plan.definition import define
 from flink_agents_subagent.actions import (
@@ -46,49 +50,76 @@ def read_options(root: Node, problems: Problems) -> dict[str, Any]:
     return options
 
 
+class _Begun(NamedTuple):
+    """An agent that does not have yet what it is described with, because others of the file may have it as a sub-agent."""
+
+    agent: Agent
+    node: Node
+    is_usable: bool
+    """Whether it can be told what kind of agent it is."""
+
+
 def build_agents(root: Node, problems: Problems) -> dict[str, Agent]:
     """Return the agents of the file by name; what is wrong is reported and left out."""
-    shared = described_by(root, problems)
-    agents: dict[str, Agent] = {}
+    check_names(root, problems)
+    begun = [_begin(node, problems) for node in root.elements("agents")]
+    _report_repeated(begun, problems)
+    agents = {it.agent.name: it.agent for it in begun if text_at(it.node, "name") is not None}
+    shared = described_by(root, agents, problems)
+    # What is inside is looked at in any case, so that all problems of the file come at once.
+    whole = [it for it in begun if _complete(it, agents, shared, problems)]
+    for it in whole:
+        # One that has others inside is looked at with them.
+        if not problems or not any(isinstance(one, Agent) for one in it.agent.resources.values()):
+            _try(problems, it.node.position, functools.partial(define, it.agent))
+    return agents
+
+
+def _begin(node: Node, problems: Problems) -> _Begun:
+    name, react = text_at(node, "name") or "nameless", node.get("react")
+    if react is not None:
+        agent = react_agent(name, react, problems)
+        return _Begun(Agent(name) if agent is None else agent, node, agent is not None)
+    if isinstance(node.content, dict) and "actions" not in node.content:
+        problems.add(node.position, "an agent needs the key 'actions', or 'react' for a ReAct agent; add it")
+    return _Begun(Agent(name), node, bool(node.elements("actions")))
+
+
+def _complete(begun: _Begun, agents: Mapping[str, Agent], shared: Sequence[Described], problems: Problems) -> bool:
+    """Give an agent its actions and resources; tell whether it has all of them."""
+    agent, node, is_usable = begun
+    before = len(problems)
+    actions = _actions(node, problems)
+    resources = [*shared, *described_by(node, agents, problems, shared)]
+    if len(problems) > before or not is_usable or len(actions) < len(node.elements("actions")):
+        return False
+    for one in resources:
+        _try(problems, one.position, functools.partial(agent.add_resource, one.name, one.type, one.resource))
+    for action in actions:
+        _try(problems, node.at("actions"), functools.partial(agent._add, action))
+    return len(problems) == before
+
+
+def _try(problems: Problems, position: Position, declare: Callable[[], object]) -> None:
+    """Do what an author would do, and report what is refused."""
+    try:
+        declare()
+    except DefinitionError as error:
+        problems.add(position, str(error))
+
+
+def _report_repeated(begun: Sequence[_Begun], problems: Problems) -> None:
     first: dict[str, Position] = {}
-    for node in root.elements("agents"):
-        name, position = _name_of(node), node.at("name")
-        if name in first:
+    for _, node, _ in begun:
+        name, position = text_at(node, "name"), node.at("name")
+        if name is not None and name in first:
             problems.add(
                 position,
                 f"there is an agent {name!r} already, in line {first[name].line}; "
                 "give this one another name, by which savepoints find its state",
             )
-        # What is inside is looked at in any case, so that all problems of the file come at once.
-        agent = _agent(name or "nameless", node, shared, problems)
         if name is not None:
             first.setdefault(name, position)
-            agents[name] = agent
-    return agents
-
-
-def _name_of(node: Node) -> str | None:
-    found = node.get("name")
-    is_name = found is not None and isinstance(found.content, str) and found.content.strip()
-    return str(found.content) if found is not None and is_name else None
-
-
-def _agent(name: str, node: Node, shared: Sequence[Described], problems: Problems) -> Agent:
-    before = len(problems)
-    agent = Agent(name)
-    actions = _actions(node, problems)
-    resources = [*shared, *described_by(node, problems, shared)]
-    if len(problems) > before or not actions or len(actions) < len(node.elements("actions")):
-        return agent
-    for one in resources:
-        agent.add_resource(one.name, one.type, one.resource)
-    for action in actions:
-        agent._add(action)
-    try:
-        define(agent)
-    except DefinitionError as error:
-        problems.add(node.position, str(error))
-    return agent
 
 
 def _actions(agent: Node, problems: Problems) -> list[ActionDefinition]:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field
 
+from flink_agents_subagent._descriptor.chat_entry import (
+    ChatModelEntry,
+    ConnectionEntry,
+    PromptEntry,
+    ReActEntry,
+    ToolEntry,
+)
+from flink_agents_subagent._descriptor.field import (
+    EVENT,
+    Count,
+    Factor,
+    Given,
+    JavaClass,
+    Name,
+    Reference,
+    RetryEntry,
+    Seconds,
+    Shape,
+)
 from flink_agents_subagent.options import OPTIONS, Option, OptionKind
 
 __all__ = [
-    "EMPTY",
-    "WANTED",
     "ActionEntry",
     "AgentEntry",
     "FileEntry",
@@ -21,132 +37,98 @@ __all__ = [
     "render_schema",
 ]
 
-EMPTY = "empty"
-"""Type of the error of a key without a value."""
-
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_TEXT = r"\S"
-_REFERENCE = r"^[^\s:]+:[^\s:]+$"
-_EVENT = r"^(InputEvent|[^\s:]+:[^\s:]+)$"
-_JAVA_CLASS = r"^[^\s:]+$"
 
-WANTED = {
-    _TEXT: "a text that is not blank",
-    _REFERENCE: "module:name, as in shop.actions:book",
-    _EVENT: "InputEvent, or module:Class of an event of your own",
-    _JAVA_CLASS: "the full name of a Java class, as in com.acme.Pricer",
-}
-"""What the text of each pattern should be."""
-
-
-def _refuse_nothing(value: Any) -> Any:
-    if value is None:
-        raise PydanticCustomError(EMPTY, "is empty")
-    return value
-
-
-_Given = BeforeValidator(_refuse_nothing)
-_Name = Annotated[str, Field(pattern=_TEXT)]
-_Reference: TypeAlias = Annotated[str, Field(pattern=_REFERENCE, examples=["shop.actions:book"])]
-_Count = Annotated[int, Field(ge=1)]
-_Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-_Factor = Annotated[float, Field(ge=1, allow_inf_nan=False)]
-_JavaClass = Annotated[str, Field(pattern=_JAVA_CLASS)]
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ActionEntry(_Entry):
+class ActionEntry(Shape):
     """A function that an event triggers."""
 
-    function: _Reference = Field(description="The function: called with (event, ctx).")
-    name: Annotated[_Name | None, _Given] = Field(None, description="Its name; without it that of the function.")
-    events: Annotated[list[Annotated[str, Field(pattern=_EVENT)]] | None, _Given] = Field(
+    function: Reference = Field(description="The function: called with (event, ctx).")
+    name: Annotated[Name | None, Given] = Field(None, description="Its name; without it that of the function.")
+    events: Annotated[list[Annotated[str, Field(pattern=EVENT)]] | None, Given] = Field(
         None,
         min_length=1,
         description="Classes of events, matched exactly; left out when the function is decorated with @action.",
         examples=[["InputEvent"], ["shop.events:Order"]],
     )
-    where: Annotated[_Reference | None, _Given] = Field(None, description="Condition: a function of the event.")
+    where: Annotated[Reference | None, Given] = Field(None, description="Condition: a function of the event.")
     config: dict[str, Any] = Field(
         {}, description="JSON values, given to the action as ctx.config; before those of @action."
     )
 
 
-class ResourceEntry(_Entry):
+class ResourceEntry(Shape):
     """A resource that is built in each subtask."""
 
-    name: _Name = Field(description="Unique within its type.")
+    name: Name = Field(description="Unique within its type.")
     type: Literal["chat_model", "chat_model_connection", "prompt", "tool", "object"]
-    clazz: _Reference = Field(alias="class", description="The class, called with the arguments.")
+    clazz: Reference = Field(alias="class", description="The class, called with the arguments.")
     args: dict[str, Any] = Field({}, description="Arguments of the constructor by name.")
 
 
-class RetryEntry(_Entry):
-    """How calls are repeated; what is left out is that of RetryPolicy."""
-
-    max_attempts: Annotated[_Count | None, _Given] = Field(None, description="Attempts in all.")
-    initial: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds after the first failed attempt.")
-    factor: Annotated[_Factor | None, _Given] = Field(None, description="Growth of the pause.")
-    max_interval: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds of the longest pause.")
-    retry_on: Annotated[list[_Reference] | None, _Given] = Field(
-        None, min_length=1, description="Classes of exceptions.", examples=[["builtins:ConnectionError"]]
-    )
-
-
-class SubagentEntry(_Entry):
-    """A sub-agent: a class in Python, or one in Java."""
+class SubagentEntry(Shape):
+    """A sub-agent: a class in Python, one in Java, or an agent of the file."""
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["class"]}, {"required": ["java"]}]},
+        json_schema_extra={"oneOf": [{"required": ["class"]}, {"required": ["java"]}, {"required": ["agent"]}]},
     )
 
-    name: _Name = Field(description="Unique among sub-agents.")
-    clazz: Annotated[_Reference | None, _Given] = Field(None, alias="class", description="A SubagentSetup.")
-    java: Annotated[_JavaClass | None, _Given] = Field(
+    name: Name = Field(description="Unique among sub-agents.")
+    clazz: Annotated[Reference | None, Given] = Field(None, alias="class", description="A SubagentSetup.")
+    java: Annotated[JavaClass | None, Given] = Field(
         None, description="A Java class instead.", examples=["com.acme.Pricer"]
+    )
+    agent: Annotated[Name | None, Given] = Field(
+        None, description="An agent of the file instead; it describes itself, so that there are no other keys."
     )
     args: dict[str, Any] = Field(
         {}, description="Arguments of its own: of the constructor, or of the Java class's open."
     )
-    description: Annotated[_Name | None, _Given] = Field(None, description="What it does, for a chat model.")
-    input_schema: Annotated[dict[str, Any] | None, _Given] = Field(None, description="JSON schema of the prompt.")
-    input_type: Annotated[_Reference | None, _Given] = Field(None, description="Type of the prompt.")
-    result_type: Annotated[_Reference | None, _Given] = Field(None, description="Type of the result.")
-    timeout: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds for the whole call.")
-    retry: Annotated[RetryEntry | None, _Given] = None
-    max_concurrency: Annotated[_Count | None, _Given] = Field(None, description="Calls per subtask at a time.")
-    rate_limit: Annotated[_Seconds | None, _Given] = Field(None, description="Calls per subtask and second.")
-    max_calls_per_run: Annotated[_Count | None, _Given] = Field(None, description="Calls that a run may make.")
-    start_timeout: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds until an accepted run starts.")
-    cancel_timeout: Annotated[_Seconds | None, _Given] = Field(
+    description: Annotated[Name | None, Given] = Field(None, description="What it does, for a chat model.")
+    input_schema: Annotated[dict[str, Any] | None, Given] = Field(None, description="JSON schema of the prompt.")
+    input_type: Annotated[Reference | None, Given] = Field(None, description="Type of the prompt.")
+    result_type: Annotated[Reference | None, Given] = Field(None, description="Type of the result.")
+    timeout: Annotated[Seconds | None, Given] = Field(None, description="Seconds for the whole call.")
+    retry: Annotated[RetryEntry | None, Given] = None
+    max_concurrency: Annotated[Count | None, Given] = Field(None, description="Calls per subtask at a time.")
+    rate_limit: Annotated[Seconds | None, Given] = Field(None, description="Calls per subtask and second.")
+    max_calls_per_run: Annotated[Count | None, Given] = Field(None, description="Calls that a run may make.")
+    start_timeout: Annotated[Seconds | None, Given] = Field(None, description="Seconds until an accepted run starts.")
+    cancel_timeout: Annotated[Seconds | None, Given] = Field(
         None, description="Seconds for which cancelling is repeated."
     )
-    status_poll_interval: Annotated[_Seconds | None, _Given] = Field(
-        None, description="Seconds before the first probe."
+    status_poll_interval: Annotated[Seconds | None, Given] = Field(None, description="Seconds before the first probe.")
+    status_poll_factor: Annotated[Factor | None, Given] = Field(None, description="Growth of the interval.")
+    status_poll_max_interval: Annotated[Seconds | None, Given] = Field(None, description="Seconds at most.")
+
+
+class _ResourceLists(Shape):
+    """What an agent has for itself, and the file for every agent in it."""
+
+    chat_model_connections: list[ConnectionEntry] = Field([], description="Connections to providers.")
+    chat_models: list[ChatModelEntry] = Field([], description="Chat models.")
+    tools: list[ToolEntry] = Field([], description="Functions that chat models may call.")
+    prompts: list[PromptEntry] = Field([], description="Prompts.")
+    resources: list[ResourceEntry] = Field([], description="Resources of other kinds.")
+    subagents: list[SubagentEntry] = Field([], description="Sub-agents.")
+
+
+class AgentEntry(_ResourceLists):
+    """An agent, with its own resources."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["actions"]}, {"required": ["react"]}]})
+
+    name: Name = Field(description="By which it is applied, and savepoints and the store find its state.")
+    react: Annotated[ReActEntry | None, Given] = None
+    actions: Annotated[list[ActionEntry] | None, Given] = Field(
+        None, min_length=1, description="In the order in which one event starts them."
     )
-    status_poll_factor: Annotated[_Factor | None, _Given] = Field(None, description="Growth of the interval.")
-    status_poll_max_interval: Annotated[_Seconds | None, _Given] = Field(None, description="Seconds at most.")
 
 
-class AgentEntry(_Entry):
-    """An agent."""
-
-    name: _Name = Field(description="By which it is applied, and savepoints and the store find its state.")
-    actions: list[ActionEntry] = Field(min_length=1, description="In the order in which one event starts them.")
-    resources: list[ResourceEntry] = Field([], description="Of this agent.")
-    subagents: list[SubagentEntry] = Field([], description="Of this agent.")
-
-
-class FileEntry(_Entry):
-    """Agents with durable calls and sub-agents."""
+class FileEntry(_ResourceLists):
+    """Agents with durable calls and sub-agents; resources beside them are of every agent of the file."""
 
     options: dict[str, Any] = Field({}, description="Options of the job, as by set_option.")
-    resources: list[ResourceEntry] = Field([], description="Of every agent of the file.")
-    subagents: list[SubagentEntry] = Field([], description="Of every agent of the file.")
     agents: list[AgentEntry] = Field(min_length=1)
 
 

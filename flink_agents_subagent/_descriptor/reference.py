@@ -14,7 +14,7 @@ from flink_agents_subagent._descriptor.problem import Problems, nearest
 
 __all__ = ["UnknownReferenceError", "find", "report_unknown"]
 
-_KEYS = ("function", "where", "class", "input_type", "result_type")
+_KEYS = ("function", "where", "class", "input_type", "result_type", "output_type")
 _REFERENCE = re.compile(r"[^\s:]+:[^\s:]+")
 
 

@@ -3,56 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from flink_agents_subagent._descriptor.arguments import check_arguments
-from flink_agents_subagent._descriptor.model import ResourceEntry, RetryEntry, SubagentEntry
+from flink_agents_subagent._descriptor.chat import chat_resources
+from flink_agents_subagent._descriptor.described import Described, class_of, described, passes, retry_of
+from flink_agents_subagent._descriptor.model import ResourceEntry, SubagentEntry
 from flink_agents_subagent._descriptor.node import Node
-from flink_agents_subagent._descriptor.problem import Position, Problems
-from flink_agents_subagent._descriptor.reference import UnknownReferenceError, find, report_unknown
+from flink_agents_subagent._descriptor.problem import Problems
+from flink_agents_subagent._descriptor.reference import report_unknown
 from flink_agents_subagent._descriptor.shape import read_entry
-from flink_agents_subagent._plan.definition import ResourceDefinition, check_subagent
-from flink_agents_subagent.context import RetryPolicy
+from flink_agents_subagent.agent import Agent
 from flink_agents_subagent.errors import ContextMisuseError, DefinitionError, NotExpressibleError
-from flink_agents_subagent.resources import ResourceDescriptor, ResourceType, check_resource
+from flink_agents_subagent.resources import ResourceDescriptor, ResourceType
 from flink_agents_subagent.subagents import JavaSubagent
 
-__all__ = ["Described", "described_by"]
+__all__ = ["described_by"]
 
-_OWN_KEYS = frozenset({"name", "class", "java", "args"})
+_OWN_KEYS = frozenset({"name", "class", "java", "agent", "args"})
 """Of the entry of a sub-agent: what is no argument of every sub-agent."""
 
 
-class Described(NamedTuple):
-    """A resource of the file, checked."""
-
-    name: str
-    type: ResourceType
-    resource: Any
-    position: Position
-
-
-def described_by(owner: Node, problems: Problems, inherited: Sequence[Described] = ()) -> list[Described]:
+def described_by(
+    owner: Node, agents: Mapping[str, Agent], problems: Problems, inherited: Sequence[Described] = ()
+) -> list[Described]:
     """Return the resources and sub-agents of an agent, or of the file; wrong ones are left out and reported.
 
     Args:
         owner: What has the lists.
+        agents: Those of the file, by the names under which a sub-agent may be one of them.
         problems: Takes what is wrong.
         inherited: Those of the file, whose names are taken.
     """
-    found = [*_resources(owner, problems), *_subagents(owner, problems)]
-    first = {(one.name, one.type): one.position for one in inherited}
+    found = [
+        *chat_resources(owner, problems),
+        *_resources(owner, problems),
+        *_subagents(owner, agents, problems),
+    ]
+    first = {(one.name, one.type): one for one in inherited}
     for one in found:
-        if (one.name, one.type) in first:
-            line = first[one.name, one.type].line
+        other = first.setdefault((one.name, one.type), one)
+        if other is not one:
             problems.add(
                 one.position,
-                f"there is a resource {one.name!r} of type {one.type.value!r} already, in line {line}; "
+                f"there is a resource {one.name!r} of type {one.type.value!r} already, in line {other.position.line}; "
                 "give one of them another name",
             )
-        first.setdefault((one.name, one.type), one.position)
-    return found
+    return [one for one in found if first[one.name, one.type] is one]
 
 
 def _resources(owner: Node, problems: Problems) -> Iterator[Described]:
@@ -62,19 +58,22 @@ def _resources(owner: Node, problems: Problems) -> Iterator[Described]:
             report_unknown(node, problems)
             continue
         resource_type = ResourceType(entry.type)
-        description = _described(f"resource {entry.name!r}", entry.clazz, entry.args, node, problems)
-        if description is not None and _passes(entry.name, resource_type, description, node, problems):
+        description = described(f"resource {entry.name!r}", entry.clazz, entry.args, node, problems)
+        if description is not None and passes(entry.name, resource_type, description, node, problems):
             yield Described(entry.name, resource_type, description, node.at("name"))
 
 
-def _subagents(owner: Node, problems: Problems) -> Iterator[Described]:
+def _subagents(owner: Node, agents: Mapping[str, Agent], problems: Problems) -> Iterator[Described]:
     for node in owner.elements("subagents"):
         entry = read_entry(SubagentEntry, node)
         if entry is None:
             report_unknown(node, problems)
             continue
+        if entry.agent is not None:
+            yield from _internal(entry, agents, node, problems)
+            continue
         resource = _subagent(entry, node, problems)
-        if resource is not None and _passes(entry.name, ResourceType.AGENT, resource, node, problems):
+        if resource is not None and passes(entry.name, ResourceType.AGENT, resource, node, problems):
             yield Described(entry.name, ResourceType.AGENT, resource, node.at("name"))
 
 
@@ -88,10 +87,26 @@ def _subagent(entry: SubagentEntry, node: Node, problems: Problems) -> Any:
     elif entry.clazz is not None:
         for key in common.keys() & entry.args.keys():
             problems.add(node.key_at("args", key), f"{key!r} is given twice; leave it out of 'args'")
-        return _described(owner, entry.clazz, {**entry.args, **common}, node, problems)
+        return described(owner, entry.clazz, {**entry.args, **common}, node, problems)
     else:
-        problems.add(node.position, f"{owner} needs the key 'class', or 'java' for one in Java; add it")
+        problems.add(
+            node.position,
+            f"{owner} needs the key 'class', 'java' for one in Java, or 'agent' for one of the file; add it",
+        )
     return None
+
+
+def _internal(entry: SubagentEntry, agents: Mapping[str, Agent], node: Node, problems: Problems) -> Iterator[Described]:
+    """Go through the one agent of the file that runs inside another; not yet complete, it is checked with the other."""
+    for key in node.plain().keys() - {"name", "agent"}:
+        problems.add(
+            node.key_at(key),
+            f"sub-agent {entry.name!r} is an agent of the file, which has no {key!r} here; leave it out",
+        )
+    agent = agents.get(entry.agent or "")
+    # An unknown one is left to the check of names.
+    if agent is not None:
+        yield Described(entry.name, ResourceType.AGENT, agent, node.at("name"))
 
 
 def _java_subagent(entry: SubagentEntry, common: Mapping[str, Any], node: Node, problems: Problems) -> Any:
@@ -111,62 +126,7 @@ def _common_arguments(entry: SubagentEntry, node: Node, problems: Problems) -> d
     given = {key: value for key, value in node.plain().items() if key not in _OWN_KEYS}
     for key in ("input_type", "result_type"):
         if key in given:
-            given[key] = _class(given[key], node.at(key), problems)
+            given[key] = class_of(given[key], node.at(key), problems)
     if entry.retry is not None:
-        given["retry"] = _retry(entry.retry, node, problems)
+        given["retry"] = retry_of(entry.retry, node, problems)
     return given
-
-
-def _retry(entry: RetryEntry, node: Node, problems: Problems) -> RetryPolicy:
-    given: dict[str, Any] = entry.model_dump(exclude_none=True)
-    for key in ("initial", "max_interval"):
-        if key in given:
-            given[key] = timedelta(seconds=given[key])
-    if entry.retry_on is not None:
-        places = [(reference, node.at("retry", "retry_on", number)) for number, reference in enumerate(entry.retry_on)]
-        found = (_exception(reference, place, problems) for reference, place in places)
-        given["retry_on"] = tuple(clazz for clazz in found if clazz is not None)
-    return RetryPolicy(**given)
-
-
-def _exception(reference: str, position: Position, problems: Problems) -> type[Any] | None:
-    clazz = _class(reference, position, problems)
-    if clazz is None or issubclass(clazz, BaseException):
-        return clazz
-    problems.add(position, f"{reference} is no class of exceptions; give one, as in builtins:ConnectionError")
-    return None
-
-
-def _class(reference: str, position: Position, problems: Problems) -> type[Any] | None:
-    try:
-        found = find(reference)
-    except UnknownReferenceError as error:
-        problems.add(position, str(error))
-        return None
-    if isinstance(found, type):
-        return found
-    problems.add(position, f"{reference} is {found!r}; give a class")
-    return None
-
-
-def _described(
-    owner: str, reference: str, arguments: Mapping[str, Any], node: Node, problems: Problems
-) -> ResourceDescriptor | None:
-    clazz = _class(reference, node.at("class"), problems)
-    if clazz is None:
-        return None
-    before = len(problems)
-    check_arguments(owner, clazz, arguments, node, problems)
-    return ResourceDescriptor(clazz=clazz, **arguments) if len(problems) == before else None
-
-
-def _passes(name: str, resource_type: ResourceType, resource: Any, node: Node, problems: Problems) -> bool:
-    """Tell whether the checks that every declaration has to pass have nothing against a resource."""
-    try:
-        check_resource(name, resource_type, resource)
-        if resource_type is ResourceType.AGENT:
-            check_subagent(ResourceDefinition(name, resource_type, resource))
-    except DefinitionError as error:
-        problems.add(node.at("class"), str(error))
-        return False
-    return True

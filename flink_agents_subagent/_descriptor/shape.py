@@ -9,14 +9,20 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from flink_agents_subagent._descriptor.chat_entry import (
+    ChatModelEntry,
+    ConnectionEntry,
+    MessageEntry,
+    PromptEntry,
+    ReActEntry,
+    ToolEntry,
+)
+from flink_agents_subagent._descriptor.field import EMPTY, WANTED, RetryEntry
 from flink_agents_subagent._descriptor.model import (
-    EMPTY,
-    WANTED,
     ActionEntry,
     AgentEntry,
     FileEntry,
     ResourceEntry,
-    RetryEntry,
     SubagentEntry,
 )
 from flink_agents_subagent._descriptor.node import Node
@@ -45,6 +51,12 @@ _KINDS: Mapping[str, _Kind] = {
     "resources": _Kind("a resource", ResourceEntry),
     "subagents": _Kind("a sub-agent", SubagentEntry),
     "retry": _Kind("a retry policy", RetryEntry),
+    "chat_model_connections": _Kind("a chat model connection", ConnectionEntry),
+    "chat_models": _Kind("a chat model", ChatModelEntry),
+    "tools": _Kind("a tool", ToolEntry),
+    "prompts": _Kind("a prompt", PromptEntry),
+    "messages": _Kind("a message", MessageEntry),
+    "react": _Kind("a ReAct agent", ReActEntry),
 }
 
 
@@ -92,7 +104,7 @@ def _pattern(error: ErrorDetails) -> str:
 def _choice(error: ErrorDetails) -> str:
     choices = re.findall(r"'(\w+)'", error["ctx"]["expected"])
     given = error["input"] if isinstance(error["input"], str) else ""
-    if given == "agent":
+    if given == "agent" and error["loc"][-1] == "type":
         return "is 'agent'; list a sub-agent under 'subagents'"
     remedy = nearest(given, choices, f"give one of {', '.join(choices)}")
     return f"is {_shown(error['input'])}; {remedy}"

@@ -165,6 +165,11 @@ class BaseChatModelSetup(Resource):
         """
         return [] if self._prompt is None else self._prompt.format_messages(arguments)
 
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The names that the `prompt_arguments` of a request must have."""
+        return () if self._prompt is None else self._prompt.placeholders
+
     def tool(self, name: str) -> Tool | None:
         """Return a tool that the model may call."""
         return self._tools.get(name)

@@ -11,7 +11,17 @@ import pytest
 
 from tests.docs.pages import ROOT, Block, blocks, page, pages, write_files
 
-_GUIDES = ["agents", "chat-models", "durable-calls", "java-subagents", "migration", "subagents", "testing", "yaml"]
+_GUIDES = [
+    "agents",
+    "chat-models",
+    "durable-calls",
+    "java-subagents",
+    "migration",
+    "react",
+    "subagents",
+    "testing",
+    "yaml",
+]
 # Decision records show signatures, not programs.
 _ALL = [block for file in pages() if file.parent.name != "decisions" for block in blocks(file)]
 _SCRIPTS = [blocks(ROOT / "README.md")[0], *(block for block in _ALL if block.mark == "flink")]

@@ -10,12 +10,20 @@ from pathlib import Path
 import pytest
 
 from flink_agents_subagent._descriptor import document
+from flink_agents_subagent._descriptor.chat_entry import (
+    ChatModelEntry,
+    ConnectionEntry,
+    MessageEntry,
+    PromptEntry,
+    ReActEntry,
+    ToolEntry,
+)
+from flink_agents_subagent._descriptor.field import RetryEntry
 from flink_agents_subagent._descriptor.model import (
     ActionEntry,
     AgentEntry,
     FileEntry,
     ResourceEntry,
-    RetryEntry,
     SubagentEntry,
 )
 from tests.docs.pages import ROOT, blocks, write_files
@@ -48,7 +56,7 @@ def test_the_first_file_has_no_problems(tmp_path: Path) -> None:
 
 def test_the_table_has_every_key() -> None:
     """Keys of the format and of the table are the same, kind by kind."""
-    rows = re.findall(r"^\| ([a-z -]*)\| ((?:`\w+`,? ?)+)\|", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| ([A-Za-z -]*)\| ((?:`\w+`,? ?)+)\|", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     listed: dict[str, set[str]] = {}
     kind = ""
     for first, keys in rows:
@@ -59,6 +67,12 @@ def test_the_table_has_every_key() -> None:
         "an agent": AgentEntry,
         "an action": ActionEntry,
         "a resource": ResourceEntry,
+        "a chat model connection": ConnectionEntry,
+        "a chat model": ChatModelEntry,
+        "a tool": ToolEntry,
+        "a prompt": PromptEntry,
+        "a message": MessageEntry,
+        "a ReAct agent": ReActEntry,
         "a sub-agent": SubagentEntry,
         "a retry policy": RetryEntry,
     }

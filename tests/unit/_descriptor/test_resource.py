@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from flink_agents_subagent import JavaSubagent, ResourceDescriptor, ResourceType, RetryPolicy
-from flink_agents_subagent._descriptor.model import RetryEntry, SubagentEntry
+from flink_agents_subagent._descriptor.field import RetryEntry
+from flink_agents_subagent._descriptor.model import SubagentEntry
 from flink_agents_subagent.subagents.asynchronous import AsyncSubagentArguments
 from flink_agents_subagent.subagents.deferred import DeferredSubagentArguments
 from flink_agents_subagent.testing import LocalRunner, with_stand_ins
@@ -147,7 +148,7 @@ def test_what_no_sub_agent_has_is_refused_at_its_place(tmp_path: Path, more: str
 
 def test_the_file_has_every_argument_that_sub_agents_have() -> None:
     """The keys are those of both base setups, and those of a retry policy [R1]."""
-    own = {"name", "clazz", "java", "args"}
+    own = {"name", "clazz", "java", "agent", "args"}
     arguments = DeferredSubagentArguments.__optional_keys__ | AsyncSubagentArguments.__optional_keys__
 
     assert SubagentEntry.model_fields.keys() - own == arguments

@@ -19,13 +19,13 @@ _AGENT = """\
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ("chat_models: []", "5:1: the file has no key 'chat_models'; it has options, resources, subagents, agents"),
+        ("chat_model: []", "5:1: the file has no key 'chat_model'; did you mean 'chat_models'?"),
         ("subagent: []", "5:1: the file has no key 'subagent'; did you mean 'subagents'?"),
         ("options: [a]", "5:10: 'options' is a list; give a mapping of keys and values"),
         ("options:", "5:1: 'options' is empty; give a mapping of keys and values"),
         ("resources: {a: 1}", "5:12: 'resources' is a mapping; give a list"),
         ("resources: [{name: a, type: tool}]", "5:13: a resource needs the key 'class'; add it"),
-        ("subagents: [{name: a}]", "5:13: sub-agent 'a' needs the key 'class', or 'java' for one in Java; add it"),
+        ("subagents: [{name: a}]", "5:13: sub-agent 'a' needs the key 'class', 'java' for one in"),
         (
             "subagents: [{name: a, class: wares:Reviewer, java: com.acme.A, args: {factor: 1}}]",
             "5:46: sub-agent 'a' has a 'class' and a 'java'; leave one of them out",
@@ -80,7 +80,7 @@ def test_a_problem_of_an_action_is_at_its_place(tmp_path: Path, entry: str, prob
         ("{}", "1:1: the file needs the key 'agents'; add it"),
         ("- a", "1:1: the file is a list; give a mapping of keys and values"),
         ("agents: []", "1:9: 'agents' is an empty list; give at least one element"),
-        ("agents: [{name: a}]", "1:10: an agent needs the key 'actions'; add it"),
+        ("agents: [{name: a}]", "1:10: an agent needs the key 'actions', or 'react' for a ReAct agent; add it"),
         ("agents: [{name: a, actions: []}]", "1:29: 'actions' is an empty list; give at least one element"),
         ("agents: [{actions: [{function: wares:Desk.anywhere}]}]", "1:10: an agent needs the key 'name'; add it"),
         (

@@ -82,7 +82,7 @@ def test_check_prints_each_problem_with_its_place(tmp_path: Path) -> None:
         1,
         [
             f"{file}:4:19: the module 'operator' has no 'ad'; did you mean 'add'?",
-            f"{file}:6:1: the file has no key 'colour'; it has options, resources, subagents, agents",
+            f"{file}:6:1: the file has no key 'colour'; it has chat_model_connections, chat_models, tools, prompts, resources, subagents, options, agents",
             "2 problems in 1 file.",
         ],
     )
