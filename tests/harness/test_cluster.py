@@ -32,13 +32,16 @@ def test_a_job_survives_the_death_of_its_taskmanager(cluster: FlinkCluster, tmp_
     """After kill −9 and a new TaskManager a job goes on from its last checkpoint; the sink has every number once."""
     job = cluster.submit(_COUNT, str(tmp_path), "1000", "250")
     cluster.wait_for_checkpoints(job, 2, within_s=60)
+    before = [task.deployed_ms for task in cluster.rest.subtasks(job)]
 
     cluster.kill_taskmanager(cluster.taskmanagers[0])
     cluster.start_taskmanager()
     cluster.wait_until_running(job, within_s=60)
+    after = [task.deployed_ms for task in cluster.rest.subtasks(job)]
     cluster.wait_for_status(job, "FINISHED", within_s=60)
 
     assert cluster.rest.checkpoints(job).restored == 1
+    assert min(after) > max(before)
     assert Counter(committed_lines(tmp_path)) == Counter(str(number) for number in range(1000))
 
 
