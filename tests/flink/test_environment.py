@@ -41,6 +41,10 @@ class _Environment:
         """Make everything that this process has installed importable, too."""
         self.put_editable("dependencies", self._installed())
 
+    def put_module(self, name: str, text: str) -> None:
+        """Install a module."""
+        (self.packages / f"{name}.py").write_text(text)
+
     def put_slow_start(self) -> None:
         """Take long to add the folders that follow, so that tasks which start together meet there."""
         (self.packages / "a_slow_start.pth").write_text("import time; time.sleep(1)\n")
@@ -82,6 +86,17 @@ def test_an_environment_that_is_not_activated_is_used(environment: _Environment,
     environment.put_editable("ours", _ROOT, editable)
 
     assert environment.run(tmp_path) == {"outputs": ["found"]}
+
+
+def test_packages_of_an_environment_come_before_those_of_its_python(environment: _Environment, tmp_path: Path) -> None:
+    """Another release in the Python that the environment is made of does not hide the one in the environment [P2]."""
+    # Most Pythons have it.
+    environment.put_module("pip", "NAME = 'of the environment'\n")
+    environment.put_module("from_the_environment", "from pip import NAME\n")
+    environment.put_dependencies()
+    environment.put_editable("ours", _ROOT)
+
+    assert environment.run(tmp_path) == {"outputs": ["of the environment"]}
 
 
 def test_an_environment_without_the_package_is_named(environment: _Environment, tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ import java.util.Optional;
 final class PythonEnvironment implements AutoCloseable {
     private static final String PYTHON_FILES = "python-files";
     private static final String NO_PACKAGE = "No module named 'flink_agents_subagent'";
-    /** Site-packages go behind the standard library, as in any Python; pemja has put them before it. */
+    /**
+     * Site-packages go behind the standard library, as in any Python; pemja has put them before it. They go before those of
+     * the Python that a virtual environment is made of, which itself would not see them.
+     */
     private static final String BOOTSTRAP = String.join(
             "\n",
             "import sys",
@@ -45,14 +48,17 @@ final class PythonEnvironment implements AutoCloseable {
             "    with sys.__dict__.setdefault('_fas_lock', threading.Lock()):",
             "        fas_known = getattr(sys, '_fas_sites', ())",
             "        fas_new = [p for p in fas_sites.split(chr(10)) if p and p not in fas_known]",
-            "        for fas_site in (*fas_known, *fas_new):",
+            "        fas_all = (*fas_known, *fas_new)",
+            "        fas_others = {*site.getsitepackages(), site.getusersitepackages()}.difference(fas_all)",
+            "        fas_base = [p for p in sys.path if p in fas_others]",
+            "        for fas_site in fas_all:",
             // At no moment is it missing: other threads import.
-            "            sys.path.append(fas_site)",
+            "            sys.path.insert(sys.path.index(fas_base[0]) if fas_base else len(sys.path), fas_site)",
             "            while sys.path.count(fas_site) > 1:",
             "                sys.path.remove(fas_site)",
             "        for fas_site in fas_new:",
             "            site.addsitedir(fas_site)",
-            "        sys._fas_sites = (*fas_known, *fas_new)",
+            "        sys._fas_sites = fas_all",
             "    import " + EntryPoint.MODULE + " as fas",
             "except BaseException:",
             "    import traceback",
