@@ -71,6 +71,18 @@ class FlinkRest:
             for entry in self._send("GET", f"/jobs/{job}/vertices/{vertex}")["subtasks"]
         ]
 
+    def metric(self, job: str, name: str) -> float | None:
+        """Return the largest value that a metric of this name (its last part) has in a subtask; None if none has told one yet.
+
+        The JobManager hears of metrics now and then only (`metrics.fetcher.update-interval`).
+        """
+        values = [
+            float(entry["max"])
+            for vertex in self._send("GET", f"/jobs/{job}")["vertices"]
+            for entry in self._metrics(f"/jobs/{job}/vertices/{vertex['id']}/subtasks/metrics", name)
+        ]
+        return max(values, default=None)
+
     def checkpoints(self, job: str) -> Checkpoints:
         """Return the checkpoint counts of a job."""
         answer = self._send("GET", f"/jobs/{job}/checkpoints")
@@ -109,6 +121,11 @@ class FlinkRest:
     def cancel(self, job: str) -> None:
         """Ask for the end of a job."""
         self._send("PATCH", f"/jobs/{job}?mode=cancel")
+
+    def _metrics(self, path: str, name: str) -> list[dict[str, Any]]:
+        known = [entry["id"] for entry in self._send("GET", path) if entry["id"].rpartition(".")[2] == name]
+        found: list[dict[str, Any]] = self._send("GET", f"{path}?get={','.join(known)}&agg=max") if known else []
+        return found
 
     def _send(self, method: str, path: str, content: Mapping[str, Any] | None = None) -> Any:
         data = None if content is None else json.dumps(content).encode()
