@@ -130,6 +130,7 @@ def test_what_earlier_inputs_sent_is_performed_before_a_failure(host: OperatorHo
 
 def test_nothing_is_sent_where_a_restored_run_cannot_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A restored run that fails keeps the calls of all others from being made, whichever comes first [E3.7, E4.8]."""
+    monkeypatch.setattr(host_module, "SLICE_SECONDS", 3600.0)
     before, after = FakeJava(), FakeJava()
     host = OperatorHost(before, BackgroundLoop(), dump_plan(AskingAgent(), {}), _settings())
     host.start(_NOW_MS)
