@@ -15,7 +15,7 @@ import cloudpickle
 import httpx
 import pytest
 
-from flink_agents_subagent import DefinitionError
+from flink_agents_subagent import DefinitionError, load_agents
 from flink_agents_subagent.chat import ChatMessage, ChatModelError, ChatModelUnavailableError, MessageRole
 from flink_agents_subagent.integrations import anthropic, ollama, openai
 from flink_agents_subagent.integrations._chat_provider import Meaning
@@ -347,3 +347,17 @@ def test_every_exception_of_ollamas_http_client_is_mapped() -> None:
     }
 
     assert unknown == {httpx.HTTPError, httpx.RequestError}
+
+
+@_EVERY
+def test_yaml_knows_the_arguments(provider: Provider, tmp_path: Path) -> None:
+    """A slip of the pen in a file is found when it is checked, and what was meant is named [C1, R1]."""
+    clazz = f"{provider.connection.__module__}:{provider.connection.__qualname__}"
+    file = tmp_path / "agents.yaml"
+    file.write_text(
+        f"chat_model_connections:\n- {{name: provider, class: '{clazz}', args: {{max_conections: 3}}}}\n",
+        encoding="utf-8",
+    )
+
+    with pytest.raises(DefinitionError, match="has no argument 'max_conections'; did you mean 'max_connections'"):
+        load_agents(file)
