@@ -103,7 +103,7 @@ def _chat_model(entry: ChatModelEntry, node: Node, problems: Problems) -> Descri
         problems.add(node.key_at("args", key), f"{key!r} is given twice; leave it out of 'args'")
     if entry.retry is not None:
         given["retry"] = retry_of(entry.retry, node, problems)
-    arguments = {**entry.args, **given}
+    arguments = {**given, **entry.args}
     resource = described(f"chat model {entry.name!r}", entry.clazz or _SETUP, arguments, node, problems)
     return _named(entry.name, ResourceType.CHAT_MODEL, resource, node.at("name"))
 

@@ -11,9 +11,10 @@ from flink_agents_subagent import Agent, DefinitionError, InputEvent, ResourceDe
 from flink_agents_subagent._plan import dump_plan, load_plan
 from flink_agents_subagent.descriptor import check_agents
 from flink_agents_subagent.testing import LocalRunner, simulate_crashes
-from tests.unit._descriptor.files import written
+from tests.unit._descriptor.files import parts_of, written
 
 wares = importlib.import_module("wares")
+model_town = importlib.import_module("model_town")
 
 _RESOURCES = """\
     resources:
@@ -50,6 +51,23 @@ agents:
 )
 
 
+_WITH_MODELS = """\
+prompts:
+  - name: guide
+    messages: [{role: user, content: "Tell of {topic}."}]
+agents:
+  - name: asker
+    react: {chat_model: large, prompt: guide}
+    chat_model_connections: [{name: echo, class: model_town:Echo, args: {mark: "> "}}]
+    chat_models:
+      - {name: large, connection: echo, model: echo-2, subagents: [weather], args: {temperature: 0}}
+    subagents: [{name: weather, agent: inner}]
+  - name: inner
+    react: {chat_model: small, output_type: model_town:Weather, description: Knows the weather.}
+    tools: [{function: model_town:look_up, timeout: 3}]
+    chat_models: [{name: small, connection: echo, model: echo-1, timeout: 20, tools: [look_up]}]
+"""
+
 _SEVERAL = """\
 subagents: [{name: reviewer, class: wares:Reviewer, args: {factor: 2}}]
 agents:
@@ -76,6 +94,25 @@ def test_a_file_gives_the_plan_of_calls(tmp_path: Path) -> None:
         agent.add_resource(name, resource_type, resource)
 
     assert dump_plan(loaded(tmp_path, _OF_FUNCTIONS)) == dump_plan(agent)
+
+
+def test_a_file_with_models_gives_the_plan_of_calls(tmp_path: Path) -> None:
+    """A ReAct agent, its connection, model, prompt and tool, and one inside it: the same from YAML and from calls [R1, A2, C1, N1]."""
+    plan = parts_of(loaded(tmp_path, _WITH_MODELS, "asker"))
+    changes = [
+        ('content: "Tell', 'content: "Talk'),
+        ("temperature: 0", "temperature: 1"),
+        ('"> "', '">> "'),
+        ("Knows the", "Tells the"),
+        ("function: model_town:look_up, timeout: 3", "function: model_town:look_up, timeout: 4"),
+        ("timeout: 20, tools: [look_up]", "timeout: 20"),
+        ("prompt: guide", "prompt: Be kind."),
+        (", output_type: model_town:Weather", ""),
+    ]
+
+    assert plan == parts_of(model_town.asker())
+    for old, new in changes:
+        assert parts_of(loaded(tmp_path, _WITH_MODELS.replace(old, new), "asker")) != plan, old
 
 
 def test_any_difference_is_another_plan(tmp_path: Path) -> None:

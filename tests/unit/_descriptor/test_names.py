@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit._descriptor.files import problems_of
+from flink_agents_subagent import ResourceType, load_agents
+from tests.unit._descriptor.files import problems_of, written
 
 _FILE = """\
     chat_model_connections: [{name: echo, class: model_town:Echo}]
@@ -21,6 +22,18 @@ _FILE = """\
         react: {chat_model: small, prompt: guide}
         chat_models: [{name: small, connection: echo, model: x, tools: [look_up]}]
 """
+
+
+def test_names_are_found_in_the_agent_the_file_and_its_callers(tmp_path: Path) -> None:
+    """`inner` sees the connection and the prompt of the file, and the tool of the agent that it runs in [R1, N1]."""
+    assert problems_of(tmp_path, _FILE) == []
+
+
+def test_an_agent_of_the_file_may_run_inside_another(tmp_path: Path) -> None:
+    """It is the same agent, under the name of the entry [R1, N1]."""
+    agents = load_agents(written(tmp_path, _FILE)).agents
+
+    assert agents["asker"].resources["helper", ResourceType.AGENT] is agents["inner"]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +85,12 @@ def test_a_name_that_means_nothing_is_refused_at_its_place(tmp_path: Path, old: 
     found = problems_of(tmp_path, _FILE.replace(old, new))
 
     assert found[0].startswith(problem), found
+
+
+def test_a_text_of_several_words_is_a_prompt_and_no_name(tmp_path: Path) -> None:
+    """What has placeholders is one, too [A2]."""
+    for prompt in ("Be kind.", "'{input}'"):
+        assert problems_of(tmp_path, _FILE.replace("small, prompt: guide", f"small, prompt: {prompt}")) == []
 
 
 _CYCLE = """\

@@ -63,15 +63,17 @@ def echo(event: InputEvent, ctx: RunnerContext) -> None:
 def asker() -> Agent:
     """Return the agent of the files by calls: a ReAct agent with a tool, and one inside it."""
     inner = ReActAgent("small", description="Knows the weather.", output_schema=Weather, name="inner")
+    guide = Prompt.from_text("Tell of {topic}.", MessageRole.USER)
+    inner.add_resource("guide", ResourceType.PROMPT, guide)
+    inner.add_resource("look_up", ResourceType.TOOL, ResourceDescriptor(clazz=Tool, func=look_up, timeout=3))
     inner.add_resource(
         "small",
         ResourceType.CHAT_MODEL,
         ResourceDescriptor(clazz=BaseChatModelSetup, connection="echo", model="echo-1", timeout=20, tools=["look_up"]),
     )
-    inner.add_resource("look_up", ResourceType.TOOL, ResourceDescriptor(clazz=Tool, func=look_up, timeout=3))
     agent = ReActAgent("large", prompt="guide", name="asker")
+    agent.add_resource("guide", ResourceType.PROMPT, guide)
     agent.add_resource("echo", ResourceType.CHAT_MODEL_CONNECTION, ResourceDescriptor(clazz=Echo, mark="> "))
-    agent.add_resource("guide", ResourceType.PROMPT, Prompt.from_text("Tell of {topic}.", MessageRole.USER))
     large = ResourceDescriptor(
         clazz=BaseChatModelSetup, connection="echo", model="echo-2", subagents=["weather"], temperature=0
     )
