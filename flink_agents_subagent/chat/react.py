@@ -112,8 +112,10 @@ class ReActAgent(SubagentMetadataProvider, Agent):
         """Begin the conversation."""
         prompt = None if self._prompt is None else ctx.get_resource(self._prompt, ResourceType.PROMPT)
         model = ctx.get_resource(self._chat_model, ResourceType.CHAT_MODEL)
+        # What is no setup is refused by the action that asks it.
+        of_model = model.placeholders if isinstance(model, BaseChatModelSetup) else ()
         own = () if prompt is None else prompt.placeholders
-        bound = bind_input(event.input, self._key, tuple(dict.fromkeys((*model.placeholders, *own))))
+        bound = bind_input(event.input, self._key, tuple(dict.fromkeys((*of_model, *own))))
         messages = [] if prompt is None else prompt.format_messages(bound.fields)
         if bound.text is not None:
             messages.append(ChatMessage(MessageRole.USER, bound.text))

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from flink_agents_subagent import ResourceType, RetryPolicy
+from flink_agents_subagent._descriptor.chat_entry import ChatModelEntry, ReActEntry, ToolEntry
 from flink_agents_subagent.chat import BaseChatModelSetup, ChatMessage, MessageRole, Prompt, ReActAgent, Tool
+from flink_agents_subagent.resources import parameters_of
 from tests.unit._descriptor.files import agent_of, problems_of
 
 town = importlib.import_module("model_town")
@@ -90,6 +92,17 @@ def test_a_prompt_is_a_text_or_messages(tmp_path: Path) -> None:
     assert found["b", ResourceType.PROMPT] == Prompt.from_messages(
         [ChatMessage(MessageRole.USER, "Tell of {x}."), ChatMessage(MessageRole.ASSISTANT, "No.")]
     )
+
+
+def test_the_file_has_every_argument_that_the_classes_have() -> None:
+    """What Python takes by name, the file takes by the same name [R1]."""
+
+    def keys(model: Any, *own: str) -> set[str]:
+        return {field.alias or name for name, field in model.model_fields.items()} - set(own)
+
+    assert keys(ChatModelEntry, "name", "class", "args") == set(parameters_of(BaseChatModelSetup).known)
+    assert keys(ToolEntry, "name", "function") == set(parameters_of(Tool).known) - {"func"}
+    assert keys(ReActEntry, "output_type") == set(parameters_of(ReActAgent).known) - {"name"}
 
 
 _REACT = """\

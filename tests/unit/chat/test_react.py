@@ -80,6 +80,17 @@ def test_what_is_no_model_is_refused(model: Any) -> None:
         ReActAgent(model, name="guide")
 
 
+def test_a_resource_that_is_no_model_fails_the_input() -> None:
+    """Whatever it is, the message says what to register [A2, R2]."""
+    agent = ReActAgent("mine")
+    agent.add_resource("mine", ResourceType.CHAT_MODEL, object())
+
+    with pytest.raises(
+        ActionError, match="chat model 'mine' is a object, which is no BaseChatModelSetup; register one"
+    ):
+        LocalRunner(agent).run([("k", "Where?")])
+
+
 @pytest.mark.parametrize(
     ("prompt", "value", "expected"),
     [

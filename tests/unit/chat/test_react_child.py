@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from flink_agents_subagent import (
     Agent,
     ChatModelError,
+    Event,
     InputEvent,
     OutputEvent,
     ResourceDescriptor,
@@ -246,6 +248,42 @@ def test_a_child_may_use_the_model_of_its_caller() -> None:
 
     assert LocalRunner(agent).run([("k", "How warm?")]).values == ["It is 5."]
     assert roles(outer.requests[1].messages) == [("system", "Be brief."), ("user", "How warm is Rome?")]
+
+
+class Step(Event):
+    """Asks for one more step."""
+
+    number: int
+
+
+class Counter(Agent):
+    """Takes thousands of steps, every hundredth with a durable call, and tells how many threads there were at the end."""
+
+    @action(InputEvent)
+    @staticmethod
+    def begin(event: InputEvent, ctx: RunnerContext) -> None:
+        """Take the first step."""
+        ctx.send_event(Step(number=1))
+
+    @action(Step)
+    @staticmethod
+    async def go_on(event: Step, ctx: RunnerContext) -> None:
+        """Take one more, or end."""
+        if event.number % 100 == 0:
+            await ctx.durable_execute_async(add, event.number, 1)
+        if event.number < 3000:
+            ctx.send_event(Step(number=event.number + 1))
+        else:
+            ctx.send_event(OutputEvent(output=(event.number, threading.active_count())))
+
+
+def test_a_child_may_take_thousands_of_steps_while_its_caller_waits() -> None:
+    """The caller holds no thread meanwhile [N5]."""
+    before = threading.active_count()
+
+    (result,) = LocalRunner(Ask(Counter())).run([("k", None)]).values
+
+    assert result == SubagentResult.ok([(3000, before)])
 
 
 def three_rounds(log: list[tuple[str, Any]]) -> ReActAgent:
