@@ -6,10 +6,10 @@ import asyncio
 import json
 from typing import Any
 
-from flink_agents_subagent import Agent, InputEvent, OutputEvent, RunnerContext, action
+from flink_agents_subagent import Agent, Event, InputEvent, OutputEvent, ResourceType, RunnerContext, action
 from tests.flink.board import ask, ask_async
 
-__all__ = ["Direct", "Scripted"]
+__all__ = ["Delegating", "Direct", "Scripted"]
 
 
 class ScriptedError(Exception):
@@ -29,6 +29,45 @@ class Scripted(Agent):
         order = json.loads(event.input)
         for verb, argument in order["do"]:
             await _STEPS[verb](ctx, order, argument)
+
+
+class Round(Event):
+    """The next step of an order."""
+
+    order: dict[str, Any]
+    place: int
+
+
+class Rounds(Agent):
+    """Does each step in an execution of its own; its memory counts them."""
+
+    @action(InputEvent)
+    @staticmethod
+    def begin(event: InputEvent, ctx: RunnerContext) -> None:
+        """Start with the first step."""
+        ctx.sensory_memory.set("done", [])
+        ctx.send_event(Round(order=event.input, place=0))
+
+    @action(Round)
+    @staticmethod
+    async def go_on(event: Round, ctx: RunnerContext) -> None:
+        """Do one step, then the next."""
+        steps = event.order["do"]
+        if event.place == len(steps):
+            _send(ctx, event.order, f"remembers {ctx.sensory_memory.get('done')}")
+            return
+        verb, argument = steps[event.place]
+        await _STEPS[verb](ctx, event.order, argument)
+        ctx.sensory_memory.set("done", [*ctx.sensory_memory.get("done"), argument])
+        ctx.send_event(Round(order=event.order, place=event.place + 1))
+
+
+class Delegating(Scripted):
+    """The same as `Scripted`, with an agent inside for the verb `delegate`."""
+
+    def __init__(self) -> None:
+        super().__init__("delegating")
+        self.add_resource("rounds", ResourceType.AGENT, Rounds())
 
 
 class Direct(Agent):
@@ -95,6 +134,13 @@ async def _count(ctx: RunnerContext, order: dict[str, Any], _: Any) -> None:
     _send(ctx, order, f"count {number}")
 
 
+async def _delegate(ctx: RunnerContext, order: dict[str, Any], steps: list[Any]) -> None:
+    rounds = ctx.get_resource("rounds", ResourceType.AGENT)
+    result = await rounds.submit(ctx, {"id": order["id"], "do": steps})
+    for text in result.get_result():
+        ctx.send_event(OutputEvent(output=f"child: {text}"))
+
+
 async def _fail_if_told(ctx: RunnerContext, order: dict[str, Any], name: str) -> None:
     # Not durable on purpose: asked again by every replay.
     if ask(name) == "fail":
@@ -125,6 +171,7 @@ _STEPS = {
     "sleep": _sleep,
     "emit": _emit,
     "count": _count,
+    "delegate": _delegate,
     "fail_if_told": _fail_if_told,
     "exit_in": _exit_in,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flink.agents import Scripted
+from tests.flink.agents import Delegating, Scripted
 from tests.flink.board import Board
 from tests.flink.mini_cluster import Folder, Job, MiniCluster, until
 
@@ -68,6 +68,42 @@ def test_calls_recorded_after_the_checkpoint_are_not_repeated(
         "b 3 late third=ok",
     ]
     assert board.asked("late first") == 1
+
+
+def test_a_child_that_waits_for_its_third_call_goes_on_after_a_failure(
+    cluster: MiniCluster, board: Board, folder: Folder
+) -> None:
+    """Its first two calls are not made again, one before and one after the checkpoint; its memory is what it was [N2, N3, E4.3, E4.5]."""
+    first, second, third = (f"child {name}" for name in ("first", "second", "third"))
+    board.hold(second)
+    board.hold(third)
+    folder.feed(
+        {
+            "key": "a",
+            "id": 1,
+            "do": [["delegate", [["call", first], ["block", second], ["call", third]]], ["emit", "end"]],
+        }
+    )
+    job = Job.run(cluster, folder, Delegating())
+    board.wait_asked(second)
+    job.checkpoint()
+    board.release(second)
+    board.wait_asked(third)
+
+    _fail(board, folder, job)
+    board.wait_asked(third, 2)
+    board.release(third)
+    outputs = job.commit(folder, 5)
+    job.cancel()
+
+    assert outputs == [
+        "a 1 end",
+        f"child: a 1 {first}=ok",
+        f"child: a 1 {second}=ok",
+        f"child: a 1 {third}=ok",
+        f"child: a 1 remembers {[first, second, third]}",
+    ]
+    assert [board.asked(name) for name in (first, second, third)] == [1, 1, 2]
 
 
 def test_a_sleep_goes_on_after_a_failure(cluster: MiniCluster, board: Board, folder: Folder) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from flink_agents_subagent import DurableTimeoutError, ResourceType, SubagentFutures
 from tests.simulation import programs as p
-from tests.simulation.interpreter import Body, durable_call
+from tests.simulation.interpreter import Body, calls_inside, durable_call
 
 __all__ = ["run_async"]
 
@@ -65,19 +66,37 @@ async def _job(body: Body, job: p.Job) -> None:
     handles = [
         jobs.submit(body.ctx, (job.probes, f"{body.digest}{number}"), timeout=timeout) for number in range(job.prompts)
     ]
+    await _end(body, job, handles)
+
+
+async def _child(body: Body, child: p.Child) -> None:
+    handles = calls_inside(body, child)
+    if handles:
+        await _end(body, child, handles)
+
+
+async def _end(body: Body, statement: p.Job | p.Child, handles: list[Any]) -> None:
     try:
-        if job.ends == "later":
+        if statement.ends == "later":
+            # What starts at its await has to be started.
+            waiters = [asyncio.ensure_future(_awaited(handle)) for handle in handles]
             await asyncio.sleep(0.05)
-        elif job.ends == "any":
+            body.note("later", [waiter.done() for waiter in waiters])
+        elif statement.ends == "any":
             first = await SubagentFutures(*handles).await_any()
             body.note("any", first.call_id, await first)
-        elif job.ends == "await":
+        elif statement.ends == "await":
             for result in await SubagentFutures(*handles).await_all():
                 body.note(result)
     finally:
         # What the code leaves in the middle of something must not be left open.
         for handle in handles:
             body.note("cancelled", handle.cancel())
+
+
+async def _awaited(handle: Any) -> Any:
+    with contextlib.suppress(asyncio.CancelledError):
+        return await handle
 
 
 async def _gather(body: Body, gather: p.Gather) -> None:
@@ -188,6 +207,7 @@ _RUN: dict[type[Any], Callable[[Body, Any], Awaitable[None]]] = {
     p.Branch: _branch,
     p.Call: _call,
     p.Cancel: _cancel,
+    p.Child: _child,
     p.Detach: _detach,
     p.Exclusive: _exclusive,
     p.Finally: _finally,

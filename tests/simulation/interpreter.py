@@ -8,7 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from flink_agents_subagent import (
     Agent,
@@ -26,15 +26,24 @@ from flink_agents_subagent import (
 from tests.simulation import programs as p
 from tests.simulation.service import Service, service
 
-__all__ = ["agent_of"]
+__all__ = ["agent_of", "calls_inside"]
 
 _DEEPEST = 2
+_INNERMOST = 2
 
 
 class Step(Event):
     """What actions send to each other."""
 
     depth: int
+    story: str
+    level: int = 0
+
+
+class Call(NamedTuple):
+    """What the agent inside is called with."""
+
+    level: int
     story: str
 
 
@@ -100,9 +109,10 @@ class Helper(BaseDeferredSubagentSetup):
 class Body:
     """One execution of an action."""
 
-    def __init__(self, ctx: RunnerContext, depth: int, story: str) -> None:
+    def __init__(self, ctx: RunnerContext, depth: int, story: str, level: int = 0) -> None:
         self.ctx = ctx
         self.depth = depth
+        self.level = level
         self.story: list[Any] = [story]
         self.outside: Outside = ctx.get_resource("outside", ResourceType.OBJECT)
         self.handles: list[Any] = []
@@ -145,7 +155,7 @@ class Body:
         match statement:
             case p.Send():
                 if self.depth < _DEEPEST:
-                    self.ctx.send_event(Step(depth=self.depth + 1, story=self.digest))
+                    self.ctx.send_event(Step(depth=self.depth + 1, story=self.digest, level=self.level))
             case p.Now():
                 self.note("now", self.ctx.now())
             case p.Chance():
@@ -201,6 +211,13 @@ def agent_of(program: p.Program, remote: Service | None = None) -> Agent:
         agent.add_action(f"input{number}", InputEvent, _function(action))
     for number, action in enumerate(program.on_event):
         agent.add_action(f"step{number}", Step, _function(action))
+    if program.in_child:
+        child = Agent("child")
+        for number, action in enumerate(program.in_child):
+            child.add_action(f"input{number}", InputEvent, _function(action))
+        for number, action in enumerate(program.in_child_on_event):
+            child.add_action(f"step{number}", Step, _function(action))
+        agent.add_resource("child", ResourceType.AGENT, child)
     return agent
 
 
@@ -216,9 +233,21 @@ def _function(action: p.Action) -> Callable[..., Any]:
     return run_as_coroutine if action.is_async else run
 
 
+def calls_inside(body: Body, child: p.Child) -> list[Any]:
+    """Submit to the agent inside, as long as it is not too deep."""
+    if body.level >= _INNERMOST:
+        return []
+    agent = body.ctx.get_resource("child", ResourceType.AGENT)
+    timeout = None if child.timeout_ms is None else child.timeout_ms / 1000
+    prompts = [Call(body.level + 1, f"{body.digest}{number}") for number in range(child.prompts)]
+    return [agent.submit(body.ctx, prompt, timeout=timeout) for prompt in prompts]
+
+
 def _body(event: Any, ctx: RunnerContext) -> Body:
     if isinstance(event, Step):
-        return Body(ctx, event.depth, event.story)
+        return Body(ctx, event.depth, event.story, event.level)
+    if isinstance(event.input, Call):
+        return Body(ctx, 0, event.input.story, event.input.level)
     return Body(ctx, 0, repr(event.input))
 
 

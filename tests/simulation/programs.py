@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 __all__ = [
-    "Action", "AllOf", "AsCompleted", "Ask", "Batch", "Branch", "Call", "Cancel", "Chance", "Count", "DefCall", "Detach", "Exclusive",
+    "Action", "AllOf", "AsCompleted", "Ask", "Batch", "Branch", "Call", "Cancel", "Chance", "Child", "Count", "DefCall", "Detach", "Exclusive",
     "Finally", "FirstOf", "Forget", "Gather", "Job", "Join", "Now", "Output", "Parallel", "Program", "Raise", "Recall", "Remember",
     "Send", "Sleep", "Statement", "Try", "WaitFor",
 ]  # fmt: skip
@@ -53,6 +53,15 @@ class Job:
     prompts: int
     probes: int = 1
     """After so many the run has completed."""
+    timeout_ms: int | None = None
+    ends: Literal["await", "cancel", "later", "any"] = "await"
+
+
+@dataclass(frozen=True)
+class Child:
+    """Submit to the agent inside, and await the handles, cancel them at once or later, or leave all but the first."""
+
+    prompts: int
     timeout_ms: int | None = None
     ends: Literal["await", "cancel", "later", "any"] = "await"
 
@@ -223,7 +232,7 @@ class Chance:
 
 
 Statement: TypeAlias = (
-    AllOf | AsCompleted | Ask | Batch | Branch | Call | Cancel | Chance | Count | DefCall | Detach | Exclusive | Finally | FirstOf
+    AllOf | AsCompleted | Ask | Batch | Branch | Call | Cancel | Chance | Child | Count | DefCall | Detach | Exclusive | Finally | FirstOf
     | Forget | Gather | Job | Join | Now | Output | Parallel | Raise | Recall | Remember | Send | Sleep | Try | WaitFor
 )  # fmt: skip
 Body: TypeAlias = tuple[Statement, ...]
@@ -244,5 +253,8 @@ class Program:
     on_input: tuple[Action, ...]
     on_event: tuple[Action, ...]
     inputs: tuple[tuple[str, int], ...]
+    in_child: tuple[Action, ...] = ()
+    """What the agent inside does with its input; it finds itself as its own caller does."""
+    in_child_on_event: tuple[Action, ...] = ()
     is_pure: bool = False
     """Whether functions give the same answer however often they are called."""

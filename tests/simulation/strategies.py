@@ -39,6 +39,15 @@ def _jobs(*, is_pure: bool) -> st.SearchStrategy[p.Job]:
     )
 
 
+def _children(*, is_pure: bool) -> st.SearchStrategy[p.Child]:
+    return st.builds(
+        p.Child,
+        prompts=st.integers(1, 2 if is_pure else 3),
+        timeout_ms=st.just(None) if is_pure else st.sampled_from([None, None, 5, 20, 1000]),
+        ends=st.sampled_from(["await", "cancel"] if is_pure else ["await", "await", "cancel", "later", "any"]),
+    )
+
+
 def _plain() -> list[st.SearchStrategy[Any]]:
     return [
         st.builds(p.Remember, path=_paths, is_sensory=st.booleans()),
@@ -63,6 +72,7 @@ def _steps(*, is_pure: bool) -> st.SearchStrategy[Any]:
             p.Ask, prompts=st.integers(1, 2), takes_ms=_times, is_cancelled=st.sampled_from([False, False, True])
         ),
         _jobs(is_pure=is_pure),
+        _children(is_pure=is_pure),
         st.just(p.Raise()),
         st.just(p.Chance()),
         *_plain(),
@@ -128,11 +138,14 @@ def programs(draw: st.DrawFn, *, is_pure: bool = False) -> p.Program:
     action = st.one_of(asynchronous, asynchronous, synchronous).map(_shown)
     # Two executions that wait at the same time take turns as their calls end, which is a matter of timing.
     on_event = synchronous.map(_shown) if is_pure else action
+    in_child = tuple(draw(st.lists(action, min_size=1, max_size=1 if is_pure else 2)))
     keys = st.sampled_from(["k", "l"])
     return p.Program(
         on_input=tuple(draw(st.lists(action, min_size=1, max_size=1 if is_pure else 2))),
         on_event=tuple(draw(st.lists(on_event, max_size=2))),
         # Some of them are identical, and must be told apart all the same.
         inputs=tuple((draw(keys), draw(st.sampled_from([0, number]))) for number in range(draw(st.integers(1, 4)))),
+        in_child=in_child,
+        in_child_on_event=tuple(draw(st.lists(on_event, max_size=1))),
         is_pure=is_pure,
     )

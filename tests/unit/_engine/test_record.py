@@ -50,6 +50,29 @@ def test_the_header_is_json_with_the_documented_keys() -> None:
     assert list(header) == ["k", "e", "s", "t", "f", "p", "x", "n", "c", "m", "h"]
 
 
+def test_the_bytes_of_addresses_are_pinned() -> None:
+    """A number at the root, as ever; the path of an internal sub-agent call as a text [E3.4, N3]."""
+    root, inside = (
+        Record(
+            "o",
+            execution=address,
+            slot=1,
+            time_ms=5,
+            function_id="f",
+            status="ok",
+            attempts=1,
+            value=b"v",
+            markers=marks,
+        )
+        for address, marks in ((2, ()), ("2.0/1.3/0", (("2.0/1.3/0", "change"),)))
+    )
+
+    rest = b'"s":1,"t":5,"f":"f","x":"ok","n":1'
+    assert encode_record(root)[5:] == b'{"k":"o","e":2,' + rest + b"}v"
+    assert encode_record(inside)[5:] == b'{"k":"o","e":"2.0/1.3/0",' + rest + b',"m":[["2.0/1.3/0","change"]]}v'
+    assert decode_record(1, encode_record(inside), "here").execution == "2.0/1.3/0"
+
+
 def test_a_record_adds_less_than_300_bytes_to_its_value() -> None:
     """The first record of a journal, with a long function name, stays below the bound [PF6]."""
     record = Record(

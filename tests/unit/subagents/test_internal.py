@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -343,3 +344,57 @@ def test_def_actions_of_a_child_replay() -> None:
     agent = caller(act, child=child).add_action("after", Again, after)
 
     simulate_crashes(agent, [("k", 1), ("l", 2)])
+
+
+def test_a_thousand_children_wait_at_the_same_time_without_a_thread() -> None:
+    """One per key, each with a call in flight; the process has the threads that it had before [N5]."""
+    running: list[int] = []
+    most: list[tuple[int, int]] = []
+
+    async def slow(number: int) -> int:
+        running.append(number)
+        await asyncio.sleep(60)
+        most.append((len(running), threading.active_count()))
+        running.remove(number)
+        return number
+
+    async def act_inside(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(say(await ctx.durable_execute_async(slow, event.input)))
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(say((await ask(ctx, "child", event.input)).result))
+
+    before = threading.active_count()
+    result = run(act, inputs=1000, child=Agent("child").add_action("act", InputEvent, act_inside))
+
+    assert sorted(result.values) == [[number] for number in range(1000)]
+    assert most[0] == (1000, before)
+
+
+def test_a_child_may_run_thousands_of_steps() -> None:
+    """Each with an event, a memory write and a recorded call [N5]."""
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        ((value, seen),) = (await ask(ctx, "counts", 3000)).result
+        ctx.send_event(say([value, seen]))
+
+    class Counts(Agent):
+        @action(InputEvent)
+        def begin(self, event: InputEvent, ctx: RunnerContext) -> None:
+            """Start to count."""
+            ctx.sensory_memory.set("to", event.input)
+            ctx.send_event(Again(round=1))
+
+        @action(Again)
+        async def count(self, event: Again, ctx: RunnerContext) -> None:
+            """Count one further."""
+            ctx.short_term_memory.set("sum", ctx.short_term_memory.get("sum", 0) + event.round)
+            await ctx.durable_execute_async(work, event.round)
+            if event.round < ctx.sensory_memory.get("to"):
+                ctx.send_event(Again(round=event.round + 1))
+            else:
+                ctx.send_event(say([event.round, ctx.short_term_memory.get("sum")]))
+
+    result = run(act, counts=Counts())
+
+    assert result.values == [[3000, 4_501_500]] and len(result.calls) == 3000
