@@ -96,14 +96,13 @@ class AsyncExecution(Execution):
 
     def can_go_on(self) -> bool:
         """Tell whether a call or a timer can wake it."""
-        return self._calls_open > 0 or self._has_wakers()
+        is_open = self.children is not None and not self.children.is_settled
+        return self._calls_open > 0 or is_open or self.loop.next_timer() is not None
 
     def can_wake(self) -> bool:
         """Tell whether a call or a timer can wake its code. The same on replay, whatever became of calls that were taken back."""
-        return self._calls_open > self._undos_open or self._has_wakers()
-
-    def _has_wakers(self) -> bool:
-        return self.loop.next_timer() is not None or (self.children is not None and self.children.is_waited_for)
+        is_awaited = self.children is not None and self.children.is_waited_for
+        return self._calls_open > self._undos_open or is_awaited or self.loop.next_timer() is not None
 
     def prepare(self) -> None:
         """Set the deadline of the earliest timer."""

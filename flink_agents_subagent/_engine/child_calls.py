@@ -98,6 +98,7 @@ class ChildCalls:
             scope.settle()
             if scope.is_over:
                 self._ended[number] = scope.entry()
+                scope.release()
                 del self._open[number]
 
     def prepare(self) -> None:

@@ -181,14 +181,16 @@ class ChildScope(Scope):
             return
         self._end(encode_value(self.core, value, self.slot), None)
 
-    def action_failed(self, action: str, error: BaseException) -> None:
+    def action_failed(self, action: str, error: BaseException) -> None:  # noqa: ARG002 - the caller does not know its actions
         """End the call with a failure (N4): the caller, and the caller's other calls, go on."""
-        if not self._root.journal.is_replaying:
-            _log.info("an action of a sub-agent failed", exc_info=error, extra={"action": action})
         self._tear_down(is_final=True)
         self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
+        spec = self.slot.spec
+        if not self._root.journal.is_replaying:
+            told = {"subagent": spec.label, "call_id": spec.function_id}
+            _log.warning("sub-agent call failed", exc_info=error, extra=told)
         try:
             value = self._call.failure(error)
         except Exception as escaped:  # noqa: BLE001 - what the sub-agent lets through is the outcome
@@ -277,6 +279,11 @@ class ChildScope(Scope):
         record.function_id, record.fingerprint = slot.spec.function_id, slot.spec.fingerprint
         self._caller.journal.append(record, slot.describe)
 
+    def release(self) -> None:
+        """Let nothing refer to itself any more, so that it costs the garbage collector nothing."""
+        self._executions.clear()
+        self._shared = None
+
     # Checkpoints
 
     def afresh(self) -> ChildScope:
@@ -344,6 +351,9 @@ class EndedScope:
 
     def prepare(self) -> None:
         """Wait for the record that ends it."""
+
+    def release(self) -> None:
+        """It refers to nothing that refers to it."""
 
     def check_restored(self) -> None:
         """Find that the code does not cancel what it had cancelled; called when nothing is left to replay."""

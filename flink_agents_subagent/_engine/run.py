@@ -94,6 +94,7 @@ class Run(Scope):
         self.journal.give_back()
         self.step = self._events_sent = 0
         self.is_over = False
+        self.torn = None
         self.unreleased.clear()
         self._executions.clear()
         if self._shared is not None:

@@ -29,6 +29,13 @@ _FOUND = {
         ),
         inputs=(("k", 0),),
     ),
+    # The caller's run was over but for that, and looked for something to wait for without end.
+    "a-call-of-a-child-is-taken-back-after-its-end": p.Program(
+        on_input=(p.Action((p.Child(1), p.Output())),),
+        on_event=(),
+        inputs=(("k", 0),),
+        in_child=(p.Action((p.Job(1, timeout_ms=20, probes=9), p.Output())),),
+    ),
 }
 
 

@@ -450,3 +450,18 @@ def test_patch_points_of_a_child_are_its_own() -> None:
 
     assert took == [True, False]
     assert [record.markers for record in records(hosts[0])][1] == (("0.0/0", "change"),)
+
+
+def test_an_action_that_became_a_def_is_a_mismatch() -> None:
+    """It cannot have the sub-agent call that the checkpoint has of it; the error says so [E3.7]."""
+
+    def became_def(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output=1))
+
+    before = at_third_call()
+    became_def.__name__ = "caller"
+    host = Host(compile_agent(agent(became_def, child=agent(begin, go_on, name="child"))), before.snapshot())
+    host.start()
+
+    assert isinstance(host.failure, ReplayMismatchError)
+    assert "1 sub-agent calls of action 'caller', which is a `def` action now" in str(host.failure)
