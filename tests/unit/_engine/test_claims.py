@@ -13,8 +13,8 @@ from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec
 from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent.context import RunnerContext
 from flink_agents_subagent.errors import EncodingError
-from flink_agents_subagent.events import InputEvent, OutputEvent
-from tests.unit._engine.host import Disk, Host, agent_of
+from flink_agents_subagent.events import Event, InputEvent, OutputEvent
+from tests.unit._engine.host import Disk, Host, agent_of, on
 
 
 async def charge(value: Any) -> Any:
@@ -202,6 +202,42 @@ def test_an_input_that_fails_does_not_keep_the_journal_of_an_identical_one() -> 
     assert again.of(StartCall) == []
     assert again.outputs == first.outputs + second.outputs
     assert again.counted("dead_letters") == 1
+
+
+class Told(Event):
+    """Sent before the failure."""
+
+
+def test_an_input_that_fails_later_begins_anew_with_all_its_events() -> None:
+    """The action that fails is started once more, so that the input is dead-lettered and not taken for done [E1.2, E1.8, E4.4]."""
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output=str(ctx.uuid4())))
+        ctx.send_event(Told())
+        if ctx.timestamp != 1:
+            ctx.send_event(OutputEvent(output=await ctx.durable_execute_async(charge, 1)))
+
+    @on(Told)
+    def told(event: Told, ctx: RunnerContext) -> None:
+        if ctx.timestamp == 1:
+            raise ValueError
+
+    def run(disk: Disk, *times: int) -> Host:
+        host = Host(agent_of(act, told), disk, now_ms=5_000_000, on_action_error="dead-letter")
+        host.start()
+        for time in times:
+            host.input("tick", timestamp=time)
+            finish(host)
+        return host
+
+    first = run(Disk(), 1)
+    second = run(after(first.snapshot()), 2)
+
+    again = run(after(Disk(), first, second), 1, 2)
+
+    assert again.failure is None
+    assert again.outputs == first.outputs + second.outputs
+    assert again.counted("dead_letters") == first.counted("dead_letters") == 1
 
 
 def test_an_input_that_cannot_be_told_from_others_needs_no_journal_to_read_the_clock() -> None:
