@@ -122,7 +122,7 @@ class ChildCalls:
         scope = self._open.get(number)
         if scope is None and number not in self._ended:
             raise Mismatch(f"the code has not opened a sub-agent call in slot {number}")
-        return scope if hasattr(scope, "execution_at") else None  # type: ignore[return-value]  # ended ones have no executions
+        return None if scope is None else scope.with_executions
 
     # Checkpoints
 

@@ -142,6 +142,11 @@ class ChildScope(Scope):
         return self._ended_at is None
 
     @property
+    def with_executions(self) -> ChildScope:
+        """Itself: records are for its executions."""
+        return self
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing of it is left to be awaited: neither its end, nor what takes calls of it back."""
         return self._ended_at is not None and not self._active
@@ -321,6 +326,11 @@ class EndedScope:
     def is_running(self) -> bool:
         """Whether its end is still to come."""
         return not self.is_over
+
+    @property
+    def with_executions(self) -> None:
+        """None: it has no executions, and takes any record."""
+        return None
 
     def visit(self) -> bool:
         """Repeat what it did up to this step; tell whether the call has its outcome now."""

@@ -465,3 +465,107 @@ def test_an_action_that_became_a_def_is_a_mismatch() -> None:
 
     assert isinstance(host.failure, ReplayMismatchError)
     assert "1 sub-agent calls of action 'caller', which is a `def` action now" in str(host.failure)
+
+
+def restored(made: Agent, before: Host, **settings: Any) -> Host:
+    """Return a host that goes on from a checkpoint."""
+    host = Host(compile_agent(made), before.snapshot(), now_ms=before.now_ms, **settings)
+    host.start()
+    return host
+
+
+def test_what_ended_children_were_allowed_counts_while_their_caller_goes_on() -> None:
+    """Of the children only their results are left, and the caller runs again [G3, N5]."""
+
+    async def asks(event: InputEvent, ctx: RunnerContext) -> None:
+        await ask(ctx, "leaf")
+
+    def leaf(event: InputEvent, ctx: RunnerContext) -> None:
+        ctx.send_event(OutputEvent(output="leaf"))
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        await SubagentFutures(ask(ctx, "middle"), ask(ctx, "middle")).await_all()
+        await ctx.durable_execute_async(call, "wait")
+        ctx.send_event(OutputEvent(output=[(await ask(ctx, "leaf")).reason for _ in range(3)]))
+
+    made = agent(act, middle=agent(asks, name="middle"), leaf=agent(leaf, name="leaf"))
+    host = host_of(made, max_subagent_calls=6)
+    host.input(1)
+
+    for each in (host, restored(made, host, max_subagent_calls=6)):
+        each.run()
+        assert each.outputs == [[None, None, "limit"]]
+
+
+def moving_time(host: list[Host]) -> Agent:
+    """Return an agent whose `def` action makes a call that takes 50 ms of the task's time."""
+
+    def take_time() -> int:
+        host[0].now_ms += 50
+        return host[0].now_ms
+
+    async def wait(event: InputEvent, ctx: RunnerContext) -> None:
+        await ctx.durable_execute_async(call, "wait")
+        ctx.send_event(Step(number=1))
+
+    def move(event: Step, ctx: RunnerContext) -> None:
+        ctx.durable_execute(take_time)
+
+    return agent(wait, move, name="mover")
+
+
+def test_the_time_that_an_ended_child_has_moved_stays_moved() -> None:
+    """Its `def` action took its records within the step; without the child the caller finds the same time there [E2.3, N5]."""
+    hosts: list[Host] = []
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        await ask(ctx, "mover")
+        ctx.send_event(OutputEvent(output=ctx.now()))
+        await ctx.durable_execute_async(call, "after")
+        ctx.send_event(OutputEvent(output=ctx.now()))
+
+    made = agent(act, mover=moving_time(hosts))
+    host = host_of(made)
+    hosts.append(host)
+    host.input(1)
+    host.run_call()
+    host.acknowledge()
+    again = restored(made, host)
+
+    assert again.failure is None and len(again.calls) == 1
+    for each in (host, again):
+        each.run()
+    # The first output of the restored run was suppressed; it must be the same time that the second one shows.
+    assert again.outputs == host.outputs[1:]
+
+
+def test_children_end_in_the_same_order_when_only_their_results_are_left() -> None:
+    """A sibling moves the run's clock past another one's timer within a step; that one ends in a later step, each time [E2.2, N3]."""
+    hosts: list[Host] = []
+
+    async def sleeps(event: InputEvent, ctx: RunnerContext) -> None:
+        await asyncio.sleep(0.01)
+
+    async def act(event: InputEvent, ctx: RunnerContext) -> None:
+        order: list[str] = []
+
+        async def one(name: str) -> None:
+            await ask(ctx, name)
+            order.append(name)
+
+        await asyncio.gather(one("sleeper"), one("mover"))
+        await ctx.durable_execute_async(call, order)
+        ctx.send_event(OutputEvent(output=order))
+
+    made = agent(act, sleeper=agent(sleeps, name="sleeper"), mover=moving_time(hosts))
+    host = host_of(made)
+    hosts.append(host)
+    host.input(1)
+    host.run_call()
+    while not host.calls:
+        host.run_to_rest()
+    again = restored(made, host)
+
+    for each in (host, again):
+        each.run()
+        assert each.failure is None and each.outputs == [["mover", "sleeper"]]

@@ -206,6 +206,7 @@ def test_a_structured_answer_reaches_a_model_as_json() -> None:
     assert outer.requests[1].messages[-1].content == '{"city":"Rome","degrees":5}'
 
 
+@pytest.mark.logs_warning
 @pytest.mark.parametrize(
     ("answer", "value", "message"),
     [
@@ -231,6 +232,7 @@ def test_a_child_without_an_answer_is_a_failed_result(answer: Any, value: Any, m
     assert result.error_message.startswith(message)
 
 
+@pytest.mark.logs_warning
 def test_a_child_without_an_answer_is_told_to_the_callers_model() -> None:
     """Which answers all the same [A2, T10]."""
     inside, _ = helper(ChatModelError("no credit"))

@@ -97,11 +97,11 @@ def test_a_child_runs_with_memory_of_its_own_and_gives_the_list_of_its_outputs()
         results = [await ask(ctx, "rounds", {"n": number}) for number in range(2)]
         ctx.send_event(say([results, ctx.short_term_memory.get("seen"), ctx.sensory_memory.is_exist("input")]))
 
-    result = run(act, rounds=Rounds(3))
+    result = LocalRunner(caller(act, rounds=Rounds(3))).run([("k", 1), ("k", 2)])
 
     expected = [SubagentResult.ok([[{"n": number}, [1, 2, 3]]]) for number in range(2)]
-    assert result.values == [[expected, ["mine"], False]]
-    assert result.memory["k0"] == {"seen": ["mine"]}
+    assert result.values == [[expected, ["mine"], False]] * 2
+    assert result.memory["k"] == {"seen": ["mine"]}
 
 
 def test_children_replay_at_every_crash_point() -> None:
@@ -257,11 +257,11 @@ def test_cancelling_a_handle_stops_the_child_and_its_calls() -> None:
         task.cancel()
         await asyncio.wait([task])
         ended.append("caller")
-        ctx.send_event(say(await ctx.durable_execute_async(work, "next")))
+        ended.append(await ctx.durable_execute_async(work, "next"))
 
     result = run(act, child=Agent("child").add_action("act", InputEvent, act_inside))
 
-    assert ended == ["caller", "child"] and result.values == ["next"]
+    assert ended == ["caller", "child", "next"] and result.values == []
     assert [call.is_cancelled for call in result.calls] == [True, False]
 
 
