@@ -28,6 +28,7 @@ from flink_agents_subagent.errors import EngineError, RecordTooLargeError, Store
 
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.calls import CallDesk
+    from flink_agents_subagent._engine.direct import DirectContext
     from flink_agents_subagent._engine.execution import Execution
     from flink_agents_subagent._engine.run import Run
 
@@ -86,8 +87,8 @@ class EngineCore:
         """By sequence number: the records that the store has not acknowledged, and when they were appended."""
         self.now_ms = 0
         self.failure: BaseException | None = None
-        self.current: Execution | None = None
-        """The execution whose code runs right now; its context, and no other, may be used (E3.12)."""
+        self.current: Execution | DirectContext | None = None
+        """The execution, or the context without one, whose code runs right now; its context, and no other, may be used (E3.12)."""
         self.thread = 0
         self._next_seq = 1
         # What the host has not performed yet must be visible to reads of the same command.

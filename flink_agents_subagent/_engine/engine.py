@@ -11,6 +11,7 @@ from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.calls import CallDesk
 from flink_agents_subagent._engine.checkpoint import KeyEntry, QueuedInput, decode_key_entry, encode_key_entry
 from flink_agents_subagent._engine.core import EngineCore
+from flink_agents_subagent._engine.direct import DirectInputs, direct_action
 from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts, FailTask, Metric
 from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.held_input import HeldInput
@@ -39,6 +40,8 @@ class Engine:
     def __init__(self, agent: CompiledAgent, settings: EngineSettings, ports: EnginePorts) -> None:
         self._core = EngineCore(agent, settings, ports)
         self._core.calls = CallDesk(self._core)
+        action = direct_action(agent.routes)
+        self._direct = None if action is None else DirectInputs(self._core, action)
         self._runs: dict[bytes, Run] = {}
         """The active run of each key that has one; an idle key has nothing here."""
         self._queues: dict[bytes, deque[HeldInput]] = {}
@@ -119,14 +122,17 @@ class Engine:
         core = self._core
         if core.failure is not None or self._is_closed:
             return
-        core.advance(now_ms)
-        held = HeldInput(ticket, raw, timestamp)
+        if now_ms > core.now_ms:
+            core.now_ms = now_ms
         if key in self._runs:
-            self._queues.setdefault(key, deque()).append(held)
+            self._queues.setdefault(key, deque()).append(HeldInput(ticket, raw, timestamp))
             self._touched.add(key)
             return
         try:
-            self._begin(key, Run(core, key, held))
+            if self._direct is None:
+                self._begin(key, Run(core, key, HeldInput(ticket, raw, timestamp)))
+            elif (run := self._direct.process(ticket, key, raw, timestamp)) is not None:
+                self._begin(key, run)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it leaves a half-done run behind
             self._stop(error)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flink_agents_subagent._engine.run import Run
     from flink_agents_subagent._engine.scope import Scope
 
-__all__ = ["DefExecution", "Execution", "FinishedExecution", "Mismatch", "VisitLog", "refuse_awaitable"]
+__all__ = ["DefExecution", "Execution", "FinishedExecution", "Mismatch", "VisitLog", "misuse", "refuse_awaitable"]
 
 _log = logging.getLogger(__name__)
 
@@ -176,18 +176,7 @@ class Execution(ABC):
 
     def refuse_use(self, name: str) -> ContextMisuseError:
         """Return why `ctx.<name>` cannot be used now."""
-        what = f"{name} of action {self.action.name!r}"
-        if self.is_sealed:
-            _log.info(
-                "refused a call of a context whose action has ended", extra={"action": self.action.name, "call": name}
-            )
-            return ContextMisuseError(
-                f"{what} was used after the action had ended; nothing is sent or recorded any more"
-            )
-        return ContextMisuseError(
-            f"{what} was used outside the action, from a durable function or another thread; "
-            "give the function what it needs as arguments, and use its result in the action"
-        )
+        return misuse(self.action.name, name, has_ended=self.is_sealed)
 
 
 class DefExecution(Execution):
@@ -232,6 +221,18 @@ def refuse_awaitable(action: str, returned: object) -> None:
     raise ContextMisuseError(
         f"action {action!r} returned {type(returned).__qualname__} {getattr(returned, '__qualname__', '')!r}, which nobody awaits; "
         "declare the action async def, also where it is wrapped, and await what it calls"
+    )
+
+
+def misuse(action: str, name: str, *, has_ended: bool) -> ContextMisuseError:
+    """Return why `ctx.<name>` of an action cannot be used now."""
+    what = f"{name} of action {action!r}"
+    if has_ended:
+        _log.info("refused a call of a context whose action has ended", extra={"action": action, "call": name})
+        return ContextMisuseError(f"{what} was used after the action had ended; nothing is sent or recorded any more")
+    return ContextMisuseError(
+        f"{what} was used outside the action, from a durable function or another thread; "
+        "give the function what it needs as arguments, and use its result in the action"
     )
 
 

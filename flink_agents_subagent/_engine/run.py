@@ -77,10 +77,15 @@ class Run(Scope):
         if entry.reads:
             self._shared = SharedState(self.core, self.key, entry.reads)
 
+    def adopt(self, execution: Execution) -> None:
+        """Take the execution of an action that handles the input already, in place of starting what the input triggers."""
+        self._executions, self._active = [execution], [execution]
+
     def begin(self) -> None:
         """Start with the input, and replay what is recorded."""
         effects = len(self.core.effects)
-        self._route(InputEvent(input=self.decode_input()), 0)
+        if not self._executions:
+            self._route(InputEvent(input=self.decode_input()), 0)
         self._step(0)
         if not self._active and self._journal is not None and self._journal.is_doubtful:
             # It has come to its end without its journal: that is the journal of an identical input, which is still to come.
@@ -183,14 +188,12 @@ class Run(Scope):
         self.core.effects.append(InputFinished(self._input.ticket, self.key))
         # Nothing refers to itself any more, so that a run goes at once and costs the garbage collector nothing.
         self._executions.clear()
-        self._active = []
-        self._journal = None
+        self._active, self._journal = [], None
 
     def _count_parked(self, parked: int) -> None:
-        before = self._parked
+        before, self._parked = self._parked, parked
         if parked == before:
             return
-        self._parked = parked
         meter = self.core.meter
         meter.parked_executions += parked - before
         if not before:
