@@ -6,7 +6,7 @@ A host performs effects in order, after each command (decision 0001).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 __all__ = [
     "Append",
@@ -90,7 +90,7 @@ class Emit(NamedTuple):
     The payload of an output is what `EnginePorts.encode_output` made of it; that of a dead letter is a dict.
     """
 
-    payload: object
+    payload: Any
     timestamp: int | None
     is_dead_letter: bool
     key: bytes = b""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 from flink_agents_subagent._engine.effects import (
     Append,
@@ -77,7 +77,7 @@ class OperatorHost:
         self._handlers: dict[type[Any], Callable[[Any], None]] = {
             Append: effects.append,
             CancelCall: self._cancel_call,
-            Emit: self._emit,
+            Emit: self._emit_dead_letter,
             FailTask: self._fail,
             InputFinished: effects.finish_input,
             SetTimer: self._set_timer,
@@ -113,11 +113,12 @@ class OperatorHost:
         """Take inputs: all, or as many as a time slice is enough for."""
         block = InputBlock(inputs)
         process_input, now, left = self._engine.process_input, block.now_ms, block.count
-        end = time.perf_counter() + SLICE_SECONDS
+        clock = time.perf_counter
+        end = clock() + SLICE_SECONDS
         for ticket, key, value, timestamp in block:
             process_input(ticket, key, value, None if timestamp == NO_TIMESTAMP else timestamp, now)
             left -= 1
-            if time.perf_counter() >= end:
+            if clock() >= end:
                 break
         if left:
             self._effects.leave_inputs(left)
@@ -154,19 +155,20 @@ class OperatorHost:
         return self._perform(self._engine.take_effects(), now)
 
     def _perform(self, effects: Iterable[Effect], now: int) -> bytes | None:
-        handlers = self._handlers
+        handlers, emit = self._handlers, self._effects.emit
         for effect in effects:
-            handlers[type(effect)](effect)
+            # Nearly every input has one; it does without a method of this class.
+            if type(effect) is Emit and not effect.is_dead_letter:
+                emit(effect.payload, effect.timestamp)
+            else:
+                handlers[type(effect)](effect)
         if not self.calls.is_drain_coming:
             self.calls.flush()
         self._metrics.flush_if_due(now)
         return self._effects.take()
 
-    def _emit(self, effect: Emit) -> None:
-        if effect.is_dead_letter:
-            self._effects.emit_dead_letter(self._encode_dead_letter(effect.payload), effect.timestamp)
-        else:
-            self._effects.emit(cast("bytes", effect.payload), effect.timestamp)
+    def _emit_dead_letter(self, effect: Emit) -> None:
+        self._effects.emit_dead_letter(self._encode_dead_letter(effect.payload), effect.timestamp)
 
     def _set_timer(self, effect: SetTimer) -> None:
         # A sleep of a thousand years is a number that Java must be able to take.

@@ -23,7 +23,8 @@ def key_bytes(value: object) -> bytes:
     Raises:
         NotExpressibleError: The key has another type; carries the path.
     """
-    return _encode(value, "$")
+    # Most keys are texts, and each input has a key.
+    return _text(value) if type(value) is str else _encode(value, "$")
 
 
 def key_value(data: bytes) -> Key:
@@ -45,7 +46,7 @@ def key_value(data: bytes) -> Key:
 def _encode(value: object, path: str) -> bytes:
     kind = type(value)
     if isinstance(value, str) and kind is str:
-        return b"s" + value.encode("utf-8", "surrogatepass")
+        return _text(value)
     if isinstance(value, bool):
         return b"?1" if value else b"?0"
     if isinstance(value, int) and kind is int:
@@ -60,6 +61,10 @@ def _encode(value: object, path: str) -> bytes:
         "let the key selector return str, int, bytes, bool or a tuple of these",
         path,
     )
+
+
+def _text(value: str) -> bytes:
+    return b"s" + value.encode("utf-8", "surrogatepass")
 
 
 def _digits(value: int, path: str) -> bytes:

@@ -20,6 +20,18 @@ from flink_agents_subagent._plan.by_value import types_of
 _ROOT = Path(__file__).parents[3]
 
 
+@dataclasses.dataclass
+class Order:
+    """What the sender knows."""
+
+    item: str
+    count: int
+
+
+class Replacement(Order):
+    """What the agent was sent with, under the same name."""
+
+
 class Quote(BaseModel):
     """A model that can be imported."""
 
@@ -56,6 +68,17 @@ def test_script_types_are_found_by_name() -> None:
     by_reference = b"\x80\x03c__main__\nOrder\nK\x05\x85R."
 
     assert decoder("pickle", {"__main__:Order": int})(by_reference) == 5
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_script_types_are_found_in_every_protocol(protocol: int) -> None:
+    """However a pickle names a class, deep inside plain data too, the agent's own class is found [P9]."""
+    sent = pickle.dumps({"plain": [1, "text", {"deep": Order("book", 3)}]}, protocol)
+    assert __name__.encode() in sent
+
+    read = decoder("pickle", {f"{__name__}:Order": Replacement})(sent)
+
+    assert isinstance(read["plain"][2]["deep"], Replacement)
 
 
 @pytest.mark.parametrize(
