@@ -122,8 +122,8 @@ class Engine:
         core = self._core
         if core.failure is not None or self._is_closed:
             return
-        if now_ms > core.now_ms:
-            core.now_ms = now_ms
+        if core.now_ms != now_ms:
+            core.advance(now_ms)
         if key in self._runs:
             self._queues.setdefault(key, deque()).append(HeldInput(ticket, raw, timestamp))
             self._touched.add(key)
