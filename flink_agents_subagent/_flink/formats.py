@@ -29,7 +29,7 @@ Types: TypeAlias = Mapping[str, type[Any]]
 
 _PROTOCOL = 5
 # A pickle that names a class has one of them: behind each name, or as the operation that takes the names from the stack.
-_LINE_END, _STACK_GLOBAL = 0x0A, pickle.STACK_GLOBAL[0]  # type: ignore[attr-defined]  # not in the stubs
+_LINE_END, _STACK_GLOBAL = 0x0A, pickle.STACK_GLOBAL[0]
 _ROW_MODULE = "pyflink.common.types"
 
 
