@@ -129,9 +129,10 @@ class Engine:
             self._touched.add(key)
             return
         try:
-            if self._direct is None:
+            direct = self._direct
+            if direct is None or core.now_ms < direct.rests_until_ms:
                 self._begin(key, Run(core, key, HeldInput(ticket, raw, timestamp)))
-            elif (run := self._direct.process(ticket, key, raw, timestamp)) is not None:
+            elif (run := direct.process(ticket, key, raw, timestamp)) is not None:
                 self._begin(key, run)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it leaves a half-done run behind
             self._stop(error)

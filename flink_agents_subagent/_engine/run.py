@@ -16,7 +16,7 @@ from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import InputFinished
 from flink_agents_subagent._engine.execution import Execution, Mismatch
 from flink_agents_subagent._engine.failure import RunFailure, action_error, emit_dead_letter, mismatch_error, stuck
-from flink_agents_subagent._engine.held_input import HeldInput
+from flink_agents_subagent._engine.held_input import HeldInput, input_event
 from flink_agents_subagent._engine.record import Address, Record
 from flink_agents_subagent._engine.run_journal import RunJournal
 from flink_agents_subagent._engine.scope import Scope
@@ -85,7 +85,7 @@ class Run(Scope):
         """Start with the input, and replay what is recorded."""
         effects = len(self.core.effects)
         if not self._executions:
-            self._route(InputEvent(input=self.decode_input()), 0)
+            self._route(self._input_event(), 0)
         self._step(0)
         if not self._active and self._journal is not None and self._journal.is_doubtful:
             # It has come to its end without its journal: that is the journal of an identical input, which is still to come.
@@ -295,7 +295,7 @@ class Run(Scope):
         return self.core.ports.decode_input(self._input.raw)
 
     def _input_event(self) -> InputEvent:
-        return InputEvent(input=self.decode_input())
+        return input_event(self.decode_input())
 
     def _address(self, ordinal: int) -> int:
         return ordinal
