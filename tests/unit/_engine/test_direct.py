@@ -15,7 +15,7 @@ from flink_agents_subagent._engine.encoding import key_bytes
 from flink_agents_subagent.context import RunnerContext
 from flink_agents_subagent.errors import ActionError, ContextMisuseError, NotExpressibleError
 from flink_agents_subagent.events import Event, InputEvent, OutputEvent
-from tests.unit._engine.host import Disk, Host, agent_of, on
+from tests.unit._engine.host import Host, agent_of, on
 
 KEYS = ("a", "b")
 
@@ -187,11 +187,10 @@ def test_a_restored_engine_goes_on_alike(action: Any, is_direct_again: bool) -> 
         host = Host(agent_of(*functions, *([] if was_direct else [never])))
         host.start()
         host.input(1, timestamp=5)
-        disk = host.snapshot()
+        disk, recorded = host.snapshot(), len(host.disk.log)
         host.input(2, timestamp=6)
-        disk.log = [append for append in host.disk.log if append not in host.disk.log[: len(disk.log)]]
-        disk.log += [append for append in host.commits if append not in disk.log]
-        again = Host(agent_of(*functions, *([] if is_direct_again else [never])), Disk(**vars(disk)), now_ms=2_000_000)
+        disk.log = host.disk.log[recorded:]
+        again = Host(agent_of(*functions, *([] if is_direct_again else [never])), disk, now_ms=2_000_000)
         again.start()
         again.input(2, timestamp=6)
         again.run()
