@@ -42,7 +42,8 @@ T = TypeVar("T")
 class RetryPolicy:
     """How a durable call is repeated inside the call (E3.9).
 
-    Guarantee: each failed attempt is recorded, so a failover does not reset the budget.
+    Guarantee: each failed attempt is recorded, so a failover does not reset the budget. After an exception that has a `retry_after`,
+        in seconds, no attempt is made sooner than that.
     """
 
     max_attempts: int = 3

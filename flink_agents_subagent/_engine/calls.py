@@ -11,22 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 from flink_agents_subagent._engine import metric
-from flink_agents_subagent._engine.call_spec import is_coroutine_function
+from flink_agents_subagent._engine.attempt import function_of, is_coroutine, may_retry, origin_of, pause_ms
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.course import Course
 from flink_agents_subagent._engine.effects import (
-    CallOrigin,
     CallOutcome,
     CallRaised,
     CallReturned,
     CancelCall,
     StartCall,
 )
+from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.outcome import encode_attempt, encode_error, encode_value
 from flink_agents_subagent._engine.record import Record, Status
 from flink_agents_subagent._engine.slot import Slot, SlotState
 from flink_agents_subagent._engine.turns import Turns
-from flink_agents_subagent.context import CallAgain, CallExpired, RetryPolicy
+from flink_agents_subagent.context import CallAgain, CallExpired
 
 __all__ = ["CallDesk", "CallPool"]
 
@@ -121,7 +121,7 @@ class CallDesk:
         """Pause, then make the next attempt: the failed one is durable (E3.9)."""
         slot.attempts = record.attempts
         retry = slot.spec.retry
-        slot.retry_at_ms = record.time_ms + (0 if retry is None else pause_ms(retry, record.attempts))
+        slot.retry_at_ms = record.time_ms + (0 if retry is None else pause_ms(retry, record))
         if slot.state is SlotState.PAUSED:
             self._resume_later(slot)
 
@@ -156,7 +156,7 @@ class CallDesk:
         slot.is_reconciling = slot.was_intended and slot.spec.reconciler is not None
         slot.was_intended = False
         slot.state = SlotState.QUEUED
-        pool = slot.pool = self._coroutines if _is_coroutine(slot) else self._blocking
+        pool = slot.pool = self._coroutines if is_coroutine(slot) else self._blocking
         if pool.has_room():
             # Whoever waited has been served: places are filled as soon as they are free.
             pool.running += 1
@@ -186,8 +186,8 @@ class CallDesk:
             name = metric.CALLS_REPEATED if course.agains else name
         self._core.count(name, slot.label)
         self._core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
-        is_coroutine = slot.pool is self._coroutines
-        self._core.effects.append(StartCall(call, _function(slot), is_coroutine, slot.label, _origin(slot)))
+        on_loop = slot.pool is self._coroutines
+        self._core.effects.append(StartCall(call, function_of(slot), on_loop, slot.label, origin_of(slot)))
 
     # Ending
 
@@ -204,7 +204,7 @@ class CallDesk:
         self._core.observe(metric.CALL_LATENCY, slot.label, self._core.now_ms - slot.started_ms)
         if isinstance(outcome, CallReturned):
             self._record_value(slot, outcome.value)
-        elif self._may_retry(slot, outcome):
+        elif may_retry(slot, outcome.error):
             slot.state = SlotState.PAUSED
             self._core.count(metric.CALLS_RETRIED, slot.label)
             self._append(slot, Record("a", attempts=slot.attempts + 1, value=encode_attempt(outcome.error)))
@@ -264,15 +264,6 @@ class CallDesk:
             self._core.count(metric.ABANDONED_CALLS_RUNNING, label, -1)
             self._core.count(metric.LATE_RESULTS, label)
             self._fill(self._blocking)
-
-    def _may_retry(self, slot: Slot, outcome: CallRaised) -> bool:
-        retry = slot.spec.retry
-        return (
-            retry is not None
-            and (not slot.is_reconciling or (slot.course is not None and slot.course.spec.reconciles_attempts))
-            and isinstance(outcome.error, retry.retry_on)
-            and slot.attempts + 1 < retry.max_attempts
-        )
 
     def _time_out(self, slot: Slot) -> None:
         slot.time_out = None
@@ -343,7 +334,9 @@ class CallDesk:
         """Record what the sub-agent makes of a failure; what it lets through is the outcome."""
         try:
             value = make_value()
-        except Exception as error:  # noqa: BLE001 - the sub-agent's own code, and its failure is a recorded fact
+        except (EngineStopped, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the call ended with, a cancellation of its own included, is a recorded fact
             self._record(slot, "error", encode_error(self._core, error), error)
             return
         self._record_value(slot, value, status)
@@ -362,39 +355,3 @@ class CallDesk:
         record.function_id = spec.function_id
         record.fingerprint = spec.fingerprint
         execution.journal.append(record, slot.describe)
-
-
-def pause_ms(retry: RetryPolicy, attempts: int) -> int:
-    """Return how long to wait after so many failed attempts."""
-    longest = retry.max_interval.total_seconds()
-    try:
-        pause = retry.initial.total_seconds() * retry.factor ** (attempts - 1)
-    except OverflowError:
-        pause = longest
-    return round(min(pause, longest) * 1000)
-
-
-def _function(slot: Slot) -> Callable[[], object]:
-    return slot.spec.reconciler if slot.is_reconciling and slot.spec.reconciler is not None else slot.spec.func
-
-
-def _is_coroutine(slot: Slot) -> bool:
-    if slot.is_reconciling:
-        return is_coroutine_function(slot.spec.reconciler)
-    return slot.spec.is_coroutine
-
-
-def _origin(slot: Slot) -> CallOrigin:
-    execution, spec = slot.execution, slot.spec
-    origin = CallOrigin(
-        execution.run.key,
-        execution.journal.need().run_number,
-        execution.address,
-        slot.number,
-        spec.function_id,
-        spec.fingerprint,
-        slot.attempts + 1,
-        spec.reconciler is not None,
-        slot.is_reconciling,
-    )
-    return origin if slot.course is None else origin._replace(agains=slot.course.agains)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from typing import Any, Protocol, TypeAlias
 
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.encoding.exceptions import text_of
-from flink_agents_subagent._engine.encoding.framing import dump_json
+from flink_agents_subagent._engine.encoding.framing import dump_json, load_json
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent.errors import DurableCallError, DurableTimeoutError, EncodingError
 
-__all__ = ["CallText", "Delivered", "encode_attempt", "encode_error", "encode_value", "outcome_of"]
+__all__ = ["CallText", "Delivered", "asked_pause_ms", "encode_attempt", "encode_error", "encode_value", "outcome_of"]
 
 _PLAIN = frozenset({bool, int, str, bytes})
 
@@ -46,7 +47,28 @@ def encode_error(core: EngineCore, error: BaseException) -> bytes:
 
 def encode_attempt(error: BaseException) -> bytes:
     """Return what the record of a failed attempt says."""
-    return dump_json({"type": type(error).__qualname__, "message": text_of(error)})
+    told: dict[str, Any] = {"type": type(error).__qualname__, "message": text_of(error)}
+    seconds = _retry_after(error)
+    if 0 < seconds < math.inf:
+        told["retry_after_ms"] = round(seconds * 1000)
+    return dump_json(told)
+
+
+def _retry_after(error: BaseException) -> float:
+    try:
+        asked = getattr(error, "retry_after", None)
+    except Exception:  # noqa: BLE001 - an author's property can fail in any way, and then it asks for nothing
+        return 0
+    seconds = asked.total_seconds() if isinstance(asked, timedelta) else asked
+    return seconds if isinstance(seconds, int | float) else 0
+
+
+def asked_pause_ms(failed: Record) -> int:
+    """Return how long the failure itself asked to wait, by its `retry_after` in seconds; 0 when it did not."""
+    if b"retry_after_ms" not in failed.value:
+        return 0
+    asked: int = load_json(failed.value).get("retry_after_ms", 0)
+    return asked
 
 
 def outcome_of(core: EngineCore, record: Record, call: CallText) -> Delivered:

@@ -91,6 +91,8 @@ def _build(definition: ResourceDefinition, types: Mapping[str, type[Any]], find:
         resource = _build_described(definition, resource)
     if isinstance(resource, Resource):
         resource.bind_name(definition.name)
+    if isinstance(resource, SubagentSetup) and definition.input_schema is not None:
+        resource.take_offered_schema(definition.input_schema)
     return resource
 
 

@@ -16,6 +16,7 @@ from flink_agents_subagent.events import InputEvent
 from flink_agents_subagent.resources import Resource, ResourceDescriptor, ResourceType
 from flink_agents_subagent.subagents.metadata import SubagentMetadata, metadata_of
 from flink_agents_subagent.subagents.offer import check_offered, offered_by
+from flink_agents_subagent.subagents.schema import schema_offered
 from flink_agents_subagent.subagents.setup import SubagentSetup, check_description
 
 __all__ = ["AgentDefinition", "ChildDefinition", "ResourceDefinition", "check_subagent", "define"]
@@ -28,6 +29,8 @@ class ResourceDefinition:
     name: str
     type: ResourceType
     resource: Any
+    input_schema: Mapping[str, Any] | None = None
+    """Of a sub-agent: what a chat model is offered, made where the job is submitted (T4)."""
 
     def __str__(self) -> str:
         return f"resource {self.name!r} ({self.type.value})"
@@ -104,7 +107,10 @@ def _define(agent: Agent, declared: Mapping[_Key, Any], around: _Around) -> Agen
     visible = around.visible | declared.keys()
     resources = tuple(
         ResourceDefinition(
-            name, kind, _child(name, it, around._replace(visible=visible)) if isinstance(it, Agent) else it
+            name,
+            kind,
+            _child(name, it, around._replace(visible=visible)) if isinstance(it, Agent) else it,
+            _input_schema(name, kind, it),
         )
         for (name, kind), it in declared.items()
     )
@@ -154,6 +160,27 @@ def _check_resources(resources: tuple[ResourceDefinition, ...], seen: dict[int, 
                 raise DefinitionError(
                     f"{other} and {resource} are one instance; give each its own, because its name is part of what it does"
                 )
+
+
+def _input_schema(name: str, kind: ResourceType, resource: Any) -> Mapping[str, Any] | None:
+    """Return the schema of what a sub-agent takes, as far as it shows before it is built.
+
+    Raises:
+        DefinitionError: Its input type cannot be rendered, or refers to itself; names the sub-agent and the remedy (T13).
+    """
+    if kind is not ResourceType.AGENT:
+        return None
+    if isinstance(resource, SubagentSetup):
+        return resource.offered_schema()
+    if not isinstance(resource, ResourceDescriptor) or not _is_setup_class(resource.clazz):
+        return None
+    given = {it: resource.arguments.get(it) or getattr(resource.clazz, it) for it in ("input_schema", "input_type")}
+    check_description(f"sub-agent {name!r}", None, given["input_schema"])
+    return schema_offered(f"sub-agent {name!r}", given["input_schema"], given["input_type"])
+
+
+def _is_setup_class(clazz: Any) -> bool:
+    return isinstance(clazz, type) and issubclass(clazz, SubagentSetup)
 
 
 def check_models(resources: Mapping[tuple[str, ResourceType], Any]) -> None:

@@ -109,6 +109,8 @@ class _Writer:
 
     def resource(self, resource: ResourceDefinition) -> dict[str, Any]:
         written: dict[str, Any] = {"name": resource.name, "type": resource.type.value}
+        if resource.input_schema is not None:
+            written["input_schema"] = resource.input_schema
         described = resource.resource
         if isinstance(described, ChildDefinition):
             written["child"] = self._child(resource.name, described)
@@ -164,11 +166,12 @@ class _Reader:
         if "child" in tree:
             child = self._child(tree["name"], tree["child"])
             return ResourceDefinition(tree["name"], resource_type, child)
+        schema = tree.get("input_schema")
         if "instance" in tree:
-            return ResourceDefinition(tree["name"], resource_type, self._find(tree["instance"], shown))
+            return ResourceDefinition(tree["name"], resource_type, self._find(tree["instance"], shown), schema)
         clazz = self._find(tree["class"], shown)
         arguments = self._find(tree["arguments"], shown)
-        return ResourceDefinition(tree["name"], resource_type, ResourceDescriptor(clazz=clazz, **arguments))
+        return ResourceDefinition(tree["name"], resource_type, ResourceDescriptor(clazz=clazz, **arguments), schema)
 
     def _find(self, reference: str, what: str) -> Any:
         if reference.startswith("#"):

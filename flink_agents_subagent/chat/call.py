@@ -116,7 +116,7 @@ def _response(value: Any) -> ToolResponse:
 
 def _failed(name: str, error: BaseException) -> ToolResponse:
     """Turn an exception of the tool into its answer; what is not the tool's goes on (T10)."""
-    if isinstance(error, EngineError) or not isinstance(error, Exception):
+    if isinstance(error, EngineError):
         raise error
     _logger.warning("tool call failed", exc_info=error, extra={"tool": name})
     return ToolResponse.error(error)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from flink_agents_subagent.chat.message import ToolCall, ToolMetadata
 from flink_agents_subagent.chat.response import ToolResponse
+from flink_agents_subagent.chat.tool import CALLABLE_NAME
 from flink_agents_subagent.context import RunnerContext
 from flink_agents_subagent.errors import DefinitionError, EngineError, NotExpressibleError
 from flink_agents_subagent.resources import ResourceType
@@ -65,6 +66,11 @@ class Delegations:
                 name,
             )
             return
+        if not CALLABLE_NAME.fullmatch(PREFIX + name):
+            raise DefinitionError(
+                f"chat model {self._model!r} offers the sub-agent {name!r}, which providers would refuse as {PREFIX + name!r}; use at most 64 "
+                "of the letters a-z and A-Z, digits, _ and -"
+            )
         self._setups[name] = setup
         self.callables.append(ToolMetadata(PREFIX + name, _description(name, setup), schema))
 
@@ -132,7 +138,7 @@ def response_of(result: SubagentResult, result_type: Any = None) -> ToolResponse
     try:
         plain = normalize(result.result, "result")
         if result_type is not None:
-            plain = normalize(result.get_result(result_type), "result")
+            plain = normalize(result.get_result(result_type), "result", result_type)
     except NotExpressibleError as error:
         return ToolResponse.error(str(error))
     return ToolResponse(is_success=True, result=plain)

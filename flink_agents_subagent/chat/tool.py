@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,11 +22,11 @@ from flink_agents_subagent.errors import DefinitionError
 from flink_agents_subagent.resources import DeclaredResource, Resource, ResourceType, declare_resource
 from flink_agents_subagent.subagents.times import milliseconds
 
-__all__ = ["FromConfig", "FromMemory", "Tool", "ToolMisfit", "check_tool_name", "tool"]
+__all__ = ["CALLABLE_NAME", "FromConfig", "FromMemory", "Tool", "ToolMisfit", "check_tool_name", "tool"]
 
 F = TypeVar("F", bound="Callable[..., Any] | staticmethod[..., Any]")
 
-_CALLABLE_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+CALLABLE_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _RESERVED = ("subagent_", "_subagent_")
 
 
@@ -92,8 +93,8 @@ class Tool(Resource):
         """Use `Tool.from_callable`."""
         shown = getattr(func, "__qualname__", repr(func))
         given: object = func
-        if not callable(given) or isinstance(given, type):
-            raise DefinitionError(f"a tool is made of a function, not {func!r}")
+        if not callable(given) or isinstance(given, type | functools.partial):
+            raise DefinitionError(f"a tool is made of a function, not {func!r}; write one with def that calls this")
         self._func = func
         self._timeout_ms = milliseconds(timeout)
         documented = parse(inspect.getdoc(func) or "")
@@ -247,7 +248,7 @@ def check_tool_name(name: str) -> None:
             f"tool {name!r} begins with {'_subagent_' if name.startswith('_') else 'subagent_'!r}, which tells sub-agents from tools; "
             "give it another name"
         )
-    if not _CALLABLE_NAME.fullmatch(name):
+    if not CALLABLE_NAME.fullmatch(name):
         raise DefinitionError(
             f"tool {name!r} has a name that providers refuse; use 1 to 64 of the letters a-z and A-Z, digits, _ and -"
         )

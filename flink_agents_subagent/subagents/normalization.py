@@ -25,7 +25,7 @@ MAX_INTEGER_BITS = 4096
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-def normalize(value: Any, root: str) -> Any:
+def normalize(value: Any, root: str, declared: Any = None) -> Any:
     """Return a copy of a value that is made of dicts, lists and plain values.
 
     A model or dataclass that is the value itself is of a declared type: it is rendered by pydantic first, with all that is in
@@ -34,13 +34,14 @@ def normalize(value: Any, root: str) -> Any:
     Args:
         value: What is to be expressed.
         root: How messages and paths name the value itself, as in `result`.
+        declared: A type that the value has, models inside of it included, as in `list[Answer]`; None: what the value itself says.
 
     Raises:
         NotExpressibleError: Text that is no key, NaN, an infinity, a foreign object, a cycle, too many levels or bits; carries
             the path, as in `result.a[0].b`.
     """
     place = _Place(None, root)
-    return _Visit().visit(_rendered(value, place), place)
+    return _Visit().visit(_rendered(value, place, declared), place)
 
 
 class _Place(NamedTuple):
@@ -136,11 +137,11 @@ def _shown_key(key: object) -> str:
     return str(key) if type(key) is int else f"of type {type(key).__qualname__}"
 
 
-def _rendered(value: Any, place: _Place) -> Any:
+def _rendered(value: Any, place: _Place, declared: Any) -> Any:
     is_typed = isinstance(value, BaseModel) or (dataclasses.is_dataclass(value) and not isinstance(value, type))
-    if not is_typed:
+    if not is_typed and declared is None:
         return value
-    adapter = TypeAdapter(type(value))
+    adapter = TypeAdapter(type(value) if is_typed else declared)
     try:
         # Rendering writes null for some of the numbers that are none, so that they have to be looked for before.
         _check_numbers(adapter.dump_python(value, by_alias=True), place)

@@ -12,19 +12,33 @@ from pydantic_core import SchemaError
 
 from flink_agents_subagent.errors import DefinitionError
 
-__all__ = ["explicit_schema", "schema_of_type"]
+__all__ = ["schema_offered"]
 
 _REMEDY = "give an explicit input_schema"
 _DEFINITIONS = "#/$defs/"
 
 
-def explicit_schema(given: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    """Return an explicit schema, which may be a text, as it was given."""
-    read: Mapping[str, Any] = json.loads(given) if isinstance(given, str) else given
-    return read
+def schema_offered(
+    owner: str, input_schema: Mapping[str, Any] | str | None, input_type: Any
+) -> Mapping[str, Any] | None:
+    """Return what a chat model is offered: the explicit schema as it was given, else that of the type (T4).
+
+    Returns:
+        None when there is neither, or the type is no object (T2).
+
+    Raises:
+        DefinitionError: The type cannot be rendered, or refers to itself; names `owner`, the type and the remedy (T13).
+    """
+    if input_schema is not None:
+        explicit: Mapping[str, Any] = json.loads(input_schema) if isinstance(input_schema, str) else dict(input_schema)
+        return explicit
+    if input_type is None:
+        return None
+    schema = _schema_of_type(owner, input_type)
+    return schema if schema.get("type") == "object" else None
 
 
-def schema_of_type(owner: str, input_type: Any) -> Mapping[str, Any]:
+def _schema_of_type(owner: str, input_type: Any) -> Mapping[str, Any]:
     """Return the schema of an input type.
 
     Raises:

@@ -20,7 +20,7 @@ from flink_agents_subagent.resources import Resource
 from flink_agents_subagent.subagents.future import SubagentFuture
 from flink_agents_subagent.subagents.request import SubagentRequest
 from flink_agents_subagent.subagents.result import SubagentResult
-from flink_agents_subagent.subagents.schema import explicit_schema, schema_of_type
+from flink_agents_subagent.subagents.schema import schema_offered
 
 __all__ = ["SubagentArguments", "SubagentSetup"]
 
@@ -76,6 +76,7 @@ class SubagentSetup(Resource, ABC):
     """Calls per subtask at a time, each from its start until its outcome; the others wait in order. None: no limit."""
     rate_limit: float | None = None
     """Calls per subtask that start in a second, evenly spaced; the others wait in order. None: no limit."""
+    _offered_schema: Mapping[str, Any] | None = None
     max_calls_per_run: int | None = None
     """Calls that a run may make; a further one gives a failed result with reason `limit` (G2). None: only
     `subagent.max-calls-per-run` counts."""
@@ -112,12 +113,14 @@ class SubagentSetup(Resource, ABC):
         Raises:
             DefinitionError: The input type cannot be rendered, or refers to itself (T13).
         """
-        if self.input_schema is not None:
-            return explicit_schema(self.input_schema)
-        if self.input_type is None:
-            return None
-        schema = schema_of_type(type(self).__qualname__, self.input_type)
-        return schema if schema.get("type") == "object" else None
+        # An explicit schema wins whenever it was set.
+        if self._offered_schema is None or self.input_schema is not None:
+            self._offered_schema = schema_offered(type(self).__qualname__, self.input_schema, self.input_type)
+        return self._offered_schema
+
+    def take_offered_schema(self, schema: Mapping[str, Any]) -> None:
+        """Take the schema that the plan carries; called by the framework before `open`."""
+        self._offered_schema = schema
 
     def _lane(self) -> CallLane | None:
         """Return the queue of its calls; None when nothing limits them."""
@@ -191,6 +194,10 @@ def check_description(owner: str, description: object, input_schema: object) -> 
         raise DefinitionError(
             f"the input schema of {owner} is {input_schema!r}; give a JSON schema as an object that is not empty"
         )
+    try:
+        json.dumps(dict(schema), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"the input schema of {owner} holds what JSON cannot express: {error}") from error
 
 
 def check_limits(setup: SubagentSetup) -> None:

@@ -104,6 +104,53 @@ def test_retries_back_off_on_a_timer_and_record_each_failed_attempt() -> None:
     assert str(host.outputs[0]) == "for good"
 
 
+class BusyError(Exception):
+    """Says when to come back."""
+
+    def __init__(self, retry_after: Any) -> None:
+        super().__init__("busy")
+        self.retry_after = retry_after
+
+
+class HostileError(Exception):
+    """Fails where it is looked at."""
+
+    @property
+    def retry_after(self) -> float:
+        """Raise."""
+        raise KeyError
+
+
+@pytest.mark.parametrize(
+    ("error", "pause_ms"),
+    [
+        (BusyError(30), 30_000),
+        (BusyError(timedelta(seconds=2.5)), 2_500),
+        (BusyError(0.5), 1_000),
+        (BusyError(float("nan")), 1_000),
+        (BusyError(float("inf")), 1_000),
+        (BusyError("soon"), 1_000),
+        (BusyError(-3), 1_000),
+        (ValueError("retry_after_ms"), 1_000),
+        (HostileError(), 1_000),
+    ],
+)
+def test_no_attempt_comes_sooner_than_the_failure_asks(error: Exception, pause_ms: int) -> None:
+    """The record keeps the wish, so that a later life obeys it too [E3.9]."""
+    action = calling(retry=RetryPolicy(initial=timedelta(seconds=1)))
+    host = Host(agent_of(action))
+    host.input(1)
+    host.raises(error)
+    host.acknowledge()
+    begun, due = host.now_ms, host.timer_ms or 0
+    again = Host(agent_of(action), Disk(log=host.disk.log))
+    again.start()
+    again.input(1)
+
+    assert due - begun == pause_ms
+    assert again.timer_ms == due
+
+
 def test_the_next_attempt_waits_for_the_record_of_the_failed_one() -> None:
     """Otherwise a crash would give an attempt back [E3.9]."""
     host = Host(agent_of(calling(retry=RetryPolicy(initial=timedelta(0)))))
