@@ -7,6 +7,7 @@ the cheapest counts: on a machine that does other things too, it is the one that
 from __future__ import annotations
 
 import argparse
+import asyncio
 import cProfile
 import pickle
 import pstats
@@ -18,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bench.ours.agents import CountingAgent, DurableCallAgent, TrivialAgent
+from bench.ours.chat import ChatAgent
 from flink_agents_subagent import Agent
 from flink_agents_subagent._engine.effects import (
     Append,
@@ -33,10 +35,10 @@ from flink_agents_subagent._engine.encoding import key_bytes
 from flink_agents_subagent._engine.engine import Engine
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._flink.process import set_up_process
-from flink_agents_subagent._plan import compile_agent
+from flink_agents_subagent._plan import ResourceLifecycle, compile_agent
 
 AGENTS: Mapping[str, type[Agent]] = MappingProxyType(
-    {"trivial": TrivialAgent, "memory": CountingAgent, "await": DurableCallAgent}
+    {"trivial": TrivialAgent, "memory": CountingAgent, "await": DurableCallAgent, "chat": ChatAgent}
 )
 BATCH = 200
 """Inputs whose completions, and then acknowledgements, come together."""
@@ -89,7 +91,10 @@ class Host:
     def __init__(self, agent: type[Agent]) -> None:
         self.keyed = Keyed()
         ports = EnginePorts(self.keyed, self.keyed, pickle.loads, pickle.dumps)
-        self.engine = Engine(compile_agent(agent()), EngineSettings("bench", "bench"), ports)
+        compiled = compile_agent(agent())
+        # None of them opens anything that needs a loop.
+        ResourceLifecycle(compiled.resources, asyncio.run).open()
+        self.engine = Engine(compiled, EngineSettings("bench", "bench"), ports)
         self.engine.start(1)
         self.now_ms = 1
         self.ticket = 0
@@ -143,9 +148,9 @@ def sample(host: Host, batches: int) -> Cost:
     cost, started = Cost(), host.finished
     for _ in range(batches):
         cost.process += _seconds(host.process)
-        calls, host.calls = host.calls, []
-        ended = [(effect.call, _run(effect.function())) for effect in calls]
-        if ended:
+        while host.calls:
+            calls, host.calls = host.calls, []
+            ended = [(effect.call, _run(effect.function())) for effect in calls]
             cost.complete += _seconds(lambda: host.complete(ended))  # noqa: B023 - called at once
             cost.acknowledge += _seconds(host.acknowledge)
     inputs = batches * BATCH
