@@ -27,6 +27,7 @@ class EagerModel(BaseChatModelConnection):
 
     async def chat(self, messages: Sequence[ChatMessage], tools: Sequence[ToolMetadata], **kwargs: Any) -> ChatMessage:
         """Answer at once."""
+        del tools, kwargs
         if len(messages) < 2 * ROUNDS:
             call = ToolCall(str(len(messages)), "echo", {"text": "a question of some words"})
             return ChatMessage(MessageRole.ASSISTANT, tool_calls=(call,))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Annotated, Any
 
 import pytest
@@ -12,36 +11,28 @@ from flink_agents_subagent import (
     ActionError,
     Agent,
     ChatModelError,
-    ChatModelUnavailableError,
     DefinitionError,
     InputEvent,
-    NotExpressibleError,
     OutputEvent,
-    ResourceDescriptor,
     ResourceType,
-    RetryPolicy,
     RunnerContext,
 )
-from flink_agents_subagent._plan import compile_agent, dump_plan, load_plan
 from flink_agents_subagent.chat import (
-    BaseChatModelConnection,
     BaseChatModelSetup,
     ChatMessage,
     ChatRequestEvent,
     ChatResponseEvent,
     FromConfig,
     FromMemory,
-    MessageRole,
     Prompt,
     Tool,
     ToolCall,
-    ToolMetadata,
     ToolRequestEvent,
     ToolResponse,
     ToolResponseEvent,
 )
 from flink_agents_subagent.testing import LocalRunner, ManualClock, ScriptedModel
-from tests.unit.chat.models import agent_with, answered, ask, call, outputs_of, said, user
+from tests.unit.chat.models import agent_with, call, outputs_of, said, user
 
 
 def add(a: int, b: int = 2) -> int:
@@ -255,146 +246,6 @@ def test_an_action_may_have_tools_called_itself() -> None:
     assert outputs_of(agent) == [("mine", [7])]
 
 
-# Failing models
-
-
-class Flaky(BaseChatModelConnection):
-    """Fails as often as its errors last; blocks a thread like a client without asyncio."""
-
-    def __init__(self, clock: ManualClock, *errors: Exception) -> None:
-        self.errors = list(errors)
-        self.clock = clock
-        self.asked_at: list[int] = []
-
-    def chat(self, messages: Sequence[ChatMessage], tools: Sequence[ToolMetadata], **kwargs: Any) -> Any:
-        """Fail, or answer."""
-        self.asked_at.append(self.clock.now_ms)
-        if self.errors:
-            raise self.errors.pop(0)
-        return "text" if kwargs["model"] == "wrong" else ChatMessage(MessageRole.ASSISTANT, "done")
-
-
-def run_flaky(*errors: Exception, model: str = "tiny", **described: Any) -> tuple[list[Any], list[int]]:
-    """Return the outputs, and when the model was asked, in milliseconds since the first time."""
-    clock = ManualClock()
-    connection = Flaky(clock, *errors)
-    agent = Agent("sample").add_action("ask", InputEvent, ask).add_action("answered", ChatResponseEvent, answered)
-    agent.add_resource("connection", ResourceType.CHAT_MODEL_CONNECTION, connection)
-    agent.add_resource("model", ResourceType.CHAT_MODEL, BaseChatModelSetup("connection", model, **described))
-    values = LocalRunner(agent, clock=clock).run([("ada", "go")]).values
-    return values, [at - connection.asked_at[0] for at in connection.asked_at]
-
-
-def test_what_may_succeed_is_asked_again_and_never_too_soon() -> None:
-    """Pauses grow on timers; one that the provider asks for is kept [C2, E3.9]."""
-    errors = [
-        ChatModelUnavailableError("busy"),
-        ChatModelUnavailableError("busy", retry_after=30),
-        ChatModelUnavailableError("busy", retry_after=0.5),
-    ]
-
-    assert run_flaky(*errors, retry=RetryPolicy(max_attempts=4)) == (["done"], [0, 1_000, 31_000, 35_000])
-
-
-@pytest.mark.parametrize(
-    ("errors", "described", "expected", "asked"),
-    [
-        ([ChatModelError("bad key")], {}, "ChatModelError: bad key", 1),
-        ([KeyError("x")], {}, "KeyError: 'x'", 1),
-        ([ChatModelUnavailableError("busy")] * 3, {}, "ChatModelUnavailableError: busy", 3),
-        ([ChatModelUnavailableError("busy")], {"retry": None}, "ChatModelUnavailableError: busy", 1),
-        ([KeyError("x")], {"retry": RetryPolicy(retry_on=(KeyError,))}, "done", 2),
-        ([], {"model": "wrong"}, "ChatModelError: the connection answered with a str, which is no ChatMessage", 1),
-    ],
-)
-def test_a_model_that_fails_for_good_is_a_failed_response(
-    errors: list[Exception], described: dict[str, Any], expected: str, asked: int
-) -> None:
-    """With the reason; the job goes on. Only what may succeed is asked again [C2, C3]."""
-    values, times = run_flaky(*errors, **described)
-
-    assert (values, len(times)) == ([expected], asked)
-
-
-def test_a_model_that_takes_too_long_is_a_failed_response() -> None:
-    """The time-out covers all attempts [C2]."""
-
-    async def never(messages: Any) -> str:
-        await asyncio.sleep(1000)
-        return "late"
-
-    (output,) = outputs_of(agent_with([never], timeout=timedelta(seconds=3)))
-
-    assert "did not finish within 3000 ms" in output
-
-
-def test_a_failed_response_says_so() -> None:
-    """By a reason for code, a text for readers, and an exception for who wants the answer [C3]."""
-
-    def look(event: ChatResponseEvent, ctx: RunnerContext) -> None:
-        with pytest.raises(ChatModelError, match="bad key"):
-            _ = event.text
-        ctx.send_event(OutputEvent(output=(event.is_success, event.reason, event.error)))
-
-    agent = agent_with([ChatModelError("bad key")]).add_action("look", ChatResponseEvent, look)
-
-    assert outputs_of(agent)[1] == (False, "model", "ChatModelError: bad key")
-
-
-# Structured output
-
-
-class Verdict(BaseModel):
-    score: int
-    why: str = ""
-
-
-SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
-
-
-@pytest.mark.parametrize(
-    ("schema", "answer", "expected"),
-    [
-        (Verdict, '{"score": 3}', Verdict(score=3)),
-        (Verdict, '```json\n{"score": 3, "why": "so"}\n```', Verdict(score=3, why="so")),
-        (SCHEMA, ' {"score": 3} ', {"score": 3}),
-    ],
-)
-def test_an_answer_becomes_what_was_asked_for(schema: Any, answer: str, expected: Any) -> None:
-    """An object of the class, or the value of the schema; the provider is told the schema [C2]."""
-    model = ScriptedModel([answer])
-
-    assert outputs_of(agent_with(model, output_schema=schema)) == [expected]
-    assert model.requests[0].kwargs["output_schema"]["properties"]["score"]["type"] == "integer"
-
-
-@pytest.mark.parametrize("schema", [Verdict, SCHEMA])
-@pytest.mark.parametrize("wrong", ["three", '{"score": "many"}', "{}", '{"score": NaN}'])
-def test_an_answer_that_does_not_fit_is_asked_for_once_more(schema: Any, wrong: str) -> None:
-    """The model is told why; a second misfit is a failed response [C2, C3]."""
-    model = ScriptedModel([wrong, '{"score": 3}'])
-
-    (output,) = outputs_of(agent_with(model, output_schema=schema))
-    (failed,) = outputs_of(agent_with([wrong, wrong], output_schema=schema))
-
-    assert (output.score if schema is Verdict else output["score"]) == 3
-    assert model.requests[1].messages[-1].content.startswith("Your answer does not fit the required JSON schema: ")
-    assert failed.startswith("the model's answer does not fit the output schema: ")
-
-
-@pytest.mark.parametrize("schema", ["text", {}, int, Tool])
-def test_what_describes_no_answer_is_refused(schema: Any) -> None:
-    """Where the request is made [C2]."""
-    with pytest.raises(DefinitionError, match="output_schema is"):
-        ChatRequestEvent(model="model", output_schema=schema)
-
-
-def test_a_schema_that_is_none_is_the_authors_mistake() -> None:
-    """It fails the action, not the model [C2]."""
-    with pytest.raises(ActionError, match="output_schema is no JSON schema"):
-        outputs_of(agent_with(["{}"], output_schema={"type": "nothing"}))
-
-
 # Injected arguments
 
 
@@ -437,89 +288,3 @@ def test_configuration_that_is_missing_is_found_when_the_model_opens() -> None:
 
     with pytest.raises(DefinitionError, match="tool 'find' takes 'tenant' from the configuration"):
         outputs_of(agent_with(["x"], tools={"find": find}))
-
-
-# What is declared
-
-
-@pytest.mark.parametrize(
-    ("described", "message"),
-    [
-        ({"connection": " "}, "connection of a chat model is ' '"),
-        ({"model": ""}, "model of a chat model is ''"),
-        ({"prompt": 7}, "prompt of a chat model is 7"),
-        ({"tools": "add"}, "tools of a chat model are 'add'; give a list"),
-        ({"subagents": [7]}, "subagents of a chat model are"),
-        ({"retry": 3}, "retry of a chat model is 3"),
-        ({"timeout": 0}, "the timeout of a chat model is 0"),
-        ({"tool_timeout": -1}, "the tool_timeout of a chat model is -1"),
-        ({"top": {1, 2}}, "kwargs.top is of type set"),
-    ],
-)
-def test_a_model_that_cannot_work_is_refused(described: dict[str, Any], message: str) -> None:
-    """Where it is described, with the value and the remedy [C1]."""
-    with pytest.raises(DefinitionError, match=message):
-        BaseChatModelSetup(**{"connection": "c", "model": "m", **described})
-
-
-@pytest.mark.parametrize(
-    ("described", "message"),
-    [
-        ({"tools": ["nobody"]}, r"there is no resource 'nobody' of type tool; there are \['add'\]"),
-        ({"tools": ["add", "add"]}, "chat model 'model' offers 'add' more than once"),
-        ({"prompt": "nobody"}, "there is no resource 'nobody' of type prompt"),
-        ({"prompt": "wrong"}, "the prompt 'wrong', which is a str and no Prompt"),
-        ({"connection": "wrong"}, "the chat_model_connection 'wrong', which is a str and no BaseChatModelConnection"),
-    ],
-)
-def test_what_a_model_is_made_of_has_to_be_there(described: dict[str, Any], message: str) -> None:
-    """Opening fails with the model, the name and those that there are [C1, T13]."""
-    agent = Agent("sample").add_action("ask", InputEvent, ask)
-    agent.add_resource("add", ResourceType.TOOL, Tool.from_callable(add))
-    agent.add_resource("wrong", ResourceType.PROMPT, "a text")
-    agent.add_resource("wrong", ResourceType.CHAT_MODEL_CONNECTION, "a text")
-    agent.add_resource("connection", ResourceType.CHAT_MODEL_CONNECTION, ScriptedModel(["x"]))
-    agent.add_resource(
-        "model", ResourceType.CHAT_MODEL, BaseChatModelSetup(**{"connection": "connection", "model": "m", **described})
-    )
-
-    with pytest.raises(DefinitionError, match=message):
-        outputs_of(agent)
-
-
-def test_the_prompt_may_be_a_resource() -> None:
-    """Several models may share it [C1]."""
-    model = ScriptedModel(["done"])
-    agent = agent_with(model, prompt="kind").add_resource("kind", ResourceType.PROMPT, Prompt.from_text("Be kind."))
-
-    assert outputs_of(agent) == ["done"]
-    assert model.requests[0].messages[0].content == "Be kind."
-
-
-def test_the_actions_are_in_every_plan_with_a_model() -> None:
-    """Also when the model is the environment's; not without one; and their names are taken [C2]."""
-    model = {
-        ("model", ResourceType.CHAT_MODEL): ResourceDescriptor(clazz=BaseChatModelSetup, connection="c", model="m")
-    }
-    plain = Agent("plain").add_action("ask", InputEvent, ask)
-
-    assert set(compile_agent(plain).actions) == {"ask"}
-    assert set(load_plan(dump_plan(plain, model)).actions) == {"ask", "__chat__", "__tools__"}
-    with pytest.raises(DefinitionError, match="has an action '__chat__', the name of a built-in one"):
-        compile_agent(Agent("own").add_action("__chat__", InputEvent, ask), model)
-
-
-def test_a_request_for_what_is_no_model_fails_the_action() -> None:
-    """It names the resource and what it is [C2]."""
-    agent = Agent("sample").add_action("ask", InputEvent, ask).add_resource("model", ResourceType.CHAT_MODEL, object())
-
-    with pytest.raises(ActionError, match="chat model 'model' is a object, which is no BaseChatModelSetup"):
-        outputs_of(agent)
-
-
-def test_a_response_of_a_tool_is_json() -> None:
-    """What it cannot express is refused with its path [C1, T9]."""
-    assert ToolResponse.success({"a": (1, 2)}) == ToolResponse(is_success=True, result={"a": [1, 2]})
-    assert ToolResponse.error(KeyError("x")).text == "Error: KeyError: 'x'"
-    with pytest.raises(NotExpressibleError, match=r"result\.a\[0\] is of type object"):
-        ToolResponse.success({"a": [object()]})
