@@ -14,6 +14,7 @@ from tests.docs.pages import ROOT, Block, blocks, page, pages, write_files
 _GUIDES = [
     "agents",
     "chat-models",
+    "delegation",
     "durable-calls",
     "java-subagents",
     "migration",
