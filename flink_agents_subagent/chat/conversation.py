@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from flink_agents_subagent.chat.message import ChatMessage, MessageRole, ToolCall
+from flink_agents_subagent.chat.message import ChatMessage, MessageRole, ToolCall, packed, unpacked
 from flink_agents_subagent.chat.output import OutputSchema
 from flink_agents_subagent.chat.response import ToolResponse
 from flink_agents_subagent.errors import ContextMisuseError
@@ -78,13 +78,13 @@ class Conversation:
             return None
         conversation = cls(memory, request_id, head)
         said = memory.get(f"{path}.said")
-        conversation.messages += [] if said is None else said.get_fields().values()
+        conversation.messages += [] if said is None else map(unpacked, said.get_fields().values())
         return conversation
 
     def add(self, message: ChatMessage) -> None:
         """Add what was said."""
         # Seven digits sort as text as they do as numbers.
-        self._memory.set(f"{self._path}.said.{len(self.messages):07}", message)
+        self._memory.set(f"{self._path}.said.{len(self.messages):07}", packed(message))
         self.messages.append(message)
 
     def add_responses(self, responses: Sequence[ToolResponse]) -> None:

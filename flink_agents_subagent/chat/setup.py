@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from flink_agents_subagent.chat.connection import BaseChatModelConnection
 from flink_agents_subagent.chat.delegation import Delegations
-from flink_agents_subagent.chat.message import ChatMessage, ToolMetadata
+from flink_agents_subagent.chat.message import ChatMessage, ToolMetadata, packed
 from flink_agents_subagent.chat.output import OutputSchema
 from flink_agents_subagent.chat.prompt import Prompt
 from flink_agents_subagent.chat.tool import FromConfig, Tool
@@ -201,7 +201,7 @@ class BaseChatModelSetup(Resource):
             CallSpec(
                 func=functools.partial(_awaited, call) if is_coroutine else call,
                 function_id=f"chat:{self.name}",
-                fingerprint=ctx._fingerprint(list(messages), offer.digest, kwargs),
+                fingerprint=ctx._fingerprint([packed(message) for message in messages], offer.digest, kwargs),
                 is_coroutine=is_coroutine,
                 timeout_ms=self._timeout_ms,
                 retry=_restricted(self.retry),

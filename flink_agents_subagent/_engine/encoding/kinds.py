@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-__all__ = ["MAX_DEPTH", "Kind", "Record", "Refused", "kind_of", "type_name"]
+__all__ = ["MAX_DEPTH", "Kind", "Record", "Refused", "field_names", "kind_of", "type_name"]
 
 MAX_DEPTH = 100
 """Deepest nesting of containers. Low enough that neither our recursion nor that of the JSON parser meets the
@@ -115,6 +115,17 @@ def kind_of(cls: type[Any]) -> Kind:
     if kind is None:
         kind = _kinds[cls] = _classify(cls)
     return kind
+
+
+_field_names: WeakKeyDictionary[type[Any], tuple[str, ...]] = WeakKeyDictionary()
+
+
+def field_names(cls: type[Any]) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields."""
+    names = _field_names.get(cls)
+    if names is None:
+        names = _field_names[cls] = tuple(field.name for field in dataclasses.fields(cls))
+    return names
 
 
 def _classify(cls: type[Any]) -> Kind:

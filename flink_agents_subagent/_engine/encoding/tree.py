@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import enum
 import math
@@ -19,6 +18,7 @@ from flink_agents_subagent._engine.encoding.kinds import (
     Kind,
     Record,
     Refused,
+    field_names,
     kind_of,
     too_deep,
     type_name,
@@ -169,7 +169,7 @@ def _write_namedtuple(writer: TreeWriter, value: Any) -> Tree:
 
 
 def _write_dataclass(writer: TreeWriter, value: Any) -> Tree:
-    fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    fields = ((name, getattr(value, name)) for name in field_names(type(value)))
     return writer.named(value, "$dc", lambda: writer.mapping(fields, value))
 
 

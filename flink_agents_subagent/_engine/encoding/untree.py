@@ -64,12 +64,7 @@ class TreeReader:
     def model(self, name: str, fields: Any, fields_set: Any, extra: Any, private: Any) -> object:
         cls = self.resolve(name, Kind.MODEL)
         infos = cls.model_fields
-        required = {key for key, info in infos.items() if info.is_required()}
-        _check_fields(name, set(fields), set(infos), required)
-        values = {
-            key: fields[key] if key in fields else info.get_default(call_default_factory=True)
-            for key, info in infos.items()
-        }
+        values = fields if fields.keys() == infos.keys() else self._filled(name, fields, infos)
         # What pickle does: validators ran when the value was made and must not run again.
         model = cls.__new__(cls)
         model.__setstate__(
@@ -82,13 +77,27 @@ class TreeReader:
         )
         return model
 
+    @staticmethod
+    def _filled(name: str, fields: Any, infos: Any) -> dict[str, Any]:
+        """Return the fields of a model that has others than when it was recorded."""
+        required = {key for key, info in infos.items() if info.is_required()}
+        _check_fields(name, set(fields), set(infos), required)
+        return {
+            key: fields[key] if key in fields else info.get_default(call_default_factory=True)
+            for key, info in infos.items()
+        }
+
     def dataclass(self, name: str, fields: dict[str, Any]) -> object:
         cls = self.resolve(name, Kind.DATACLASS)
+        # Without the constructor: it ran when the value was made, and `__post_init__` may do anything.
+        instance = cls.__new__(cls)
+        if fields.keys() == cls.__dataclass_fields__.keys():
+            for key, value in fields.items():
+                object.__setattr__(instance, key, value)
+            return instance
         defaults = {field.name: _default(field) for field in dataclasses.fields(cls)}
         required = {key for key, default in defaults.items() if default is None}
         _check_fields(name, set(fields), set(defaults), required)
-        # Without the constructor: it ran when the value was made, and `__post_init__` may do anything.
-        instance = cls.__new__(cls)
         for key, default in defaults.items():
             object.__setattr__(instance, key, fields[key] if default is None or key in fields else default())
         return instance
