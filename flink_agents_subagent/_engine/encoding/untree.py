@@ -31,7 +31,12 @@ class TreeReader:
 
     def value(self, text: bytes) -> Any:
         """Return the value of JSON text."""
-        return json.loads(text.decode("utf-8"), object_hook=self._rebuild)
+        decoded = text.decode("utf-8")
+        # As in `load_json`: without looking for a byte order mark and for spaces.
+        value, end = json.JSONDecoder(object_hook=self._rebuild).raw_decode(decoded)
+        if end != len(decoded):
+            raise ValueError(f"{len(decoded) - end} characters behind the value")
+        return value
 
     def _rebuild(self, tree: dict[str, Any]) -> Any:
         if len(tree) != 1:
