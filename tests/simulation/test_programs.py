@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 from hypothesis import given, settings
 
@@ -31,8 +29,6 @@ def _simulate(program: p.Program) -> list[str]:
         trial.run(f"seed {seed}")
     remote.reset()
     assert remote.broken == []
-    # What crashed runs left behind complains in this test, and not in one that comes later.
-    gc.collect()
     return trial.report().differences
 
 
