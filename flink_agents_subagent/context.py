@@ -202,6 +202,8 @@ class CallSpec(NamedTuple):
     course: CallCourse | None = None
     scope: ScopeCall | None = None
     """When set, `func` is not called: an agent runs in its place, without an outcome record but that of a time-out."""
+    used: Callable[[Any], Mapping[str, int]] | None = None
+    """Given what the function returned in this life: amounts to add to counters of the call's label, by name. Not asked on a replay."""
 
 
 class ChatLimits(NamedTuple):

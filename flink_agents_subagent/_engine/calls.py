@@ -203,6 +203,9 @@ class CallDesk:
             return
         self._core.observe(metric.CALL_LATENCY, slot.label, self._core.now_ms - slot.started_ms)
         if isinstance(outcome, CallReturned):
+            if slot.spec.used is not None:
+                for name, amount in slot.spec.used(outcome.value).items():
+                    self._core.count(name, slot.label, amount)
             self._record_value(slot, outcome.value)
         elif may_retry(slot, outcome.error):
             slot.state = SlotState.PAUSED

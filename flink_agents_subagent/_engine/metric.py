@@ -16,6 +16,9 @@ CALLS_TIMED_OUT: Final = "calls_timed_out"
 CALLS_CANCELLED: Final = "calls_cancelled"
 CALLS_ABANDONED: Final = "calls_abandoned"
 LATE_RESULTS: Final = "late_results"
+# What chat models say of an answer; counted by the name that the call gives (`CallSpec.used`).
+INPUT_TOKENS: Final = "input_tokens"
+OUTPUT_TOKENS: Final = "output_tokens"
 # Counters without label.
 MISMATCHES: Final = "mismatches"
 JOURNAL_RECORDS: Final = "journal_records"

@@ -206,6 +206,7 @@ class BaseChatModelSetup(Resource):
                 timeout_ms=self._timeout_ms,
                 retry=_restricted(self.retry),
                 label=f"chat:{self.name}",
+                used=_tokens,
             )
         )
 
@@ -225,6 +226,15 @@ class BaseChatModelSetup(Resource):
 
 async def _awaited(call: Callable[[], Any]) -> ChatMessage:
     return _checked(await call())
+
+
+def _tokens(answer: ChatMessage) -> Mapping[str, int]:
+    """Return what an answer cost by the provider's own count; nothing where it does not say."""
+    usage = answer.extra_args.get("usage")
+    if not isinstance(usage, Mapping):
+        return {}
+    counted = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
+    return {name: amount for name, amount in counted.items() if isinstance(amount, int)}
 
 
 def _checked(answer: Any) -> ChatMessage:
