@@ -1,7 +1,7 @@
 """A job with a ReAct agent inside: `react_child.py <output folder> <store folder> <effect server> <inputs as JSON>`.
 
 Each input has the child's tool called in three rounds. Whatever the child calls, it asks the effect server: at a path that names input, kind
-and round, with all that it knows as the key. The job goes on until it is cancelled.
+and round, with all that it knows as the key. More inputs, which nobody asks, keep the job going for five minutes.
 """
 
 from __future__ import annotations
