@@ -61,7 +61,8 @@ async def run_tools(event: ToolRequestEvent, ctx: RunnerContext) -> None:
 
 async def _go_on(ctx: RunnerContext, setup: BaseChatModelSetup, conversation: Conversation) -> None:
     while True:
-        handle = setup.ask(ctx, conversation.messages, conversation.output)
+        digest = conversation.digest(ctx._fingerprint)
+        handle = setup.ask(ctx, conversation.messages, conversation.output, digest)
         try:
             answer = await handle
         except EngineError:
@@ -88,7 +89,7 @@ async def _go_on(ctx: RunnerContext, setup: BaseChatModelSetup, conversation: Co
 
 def _call(ctx: RunnerContext, conversation: Conversation) -> None:
     limit = ctx._chat_limits().max_tool_rounds
-    if conversation.next_round() > limit:
+    if conversation.rounds > limit:
         _fail(ctx, conversation, "rounds", f"the model went on asking for tools after max-tool-rounds = {limit} rounds")
         return
     calls = list(conversation.open_calls)

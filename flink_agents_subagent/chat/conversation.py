@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import quote
 
-from flink_agents_subagent.chat.message import ChatMessage, MessageRole, ToolCall, packed, unpacked
+from flink_agents_subagent.chat.message import ChatMessage, MessageRole, ToolCall, chained, packed, unpacked
 from flink_agents_subagent.chat.output import OutputSchema
 from flink_agents_subagent.chat.response import ToolResponse
 from flink_agents_subagent.errors import ContextMisuseError
@@ -17,14 +17,6 @@ __all__ = ["Conversation"]
 _ROOT = "__chat__"
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """What does not change."""
-
-    model: str
-    output: OutputSchema | None
-
-
 class Conversation:
     """What was said in a request.
 
@@ -33,13 +25,14 @@ class Conversation:
     Thread: task thread.
     """
 
-    def __init__(self, memory: MemoryObject, request_id: str, head: _Head) -> None:
+    def __init__(self, memory: MemoryObject, request_id: str, head: Sequence[Any]) -> None:
         """Use `begin` or `find`."""
         self._memory = memory
         self._path = _path(request_id)
         self.request_id = request_id
-        self.model = head.model
-        self.output = head.output
+        self.model: str
+        self.output: OutputSchema | None
+        self.model, self.output, self._given = head
         self.messages: list[ChatMessage] = []
         """All that was said, oldest first. Add with `add`."""
 
@@ -62,7 +55,8 @@ class Conversation:
             raise ContextMisuseError(
                 f"a chat request {request_id!r} is open in this run; give each request an id of its own, or none"
             )
-        head = _Head(model, output)
+        # A list, which is read again several times faster than an object.
+        head = [model, output, len(messages)]
         memory.set(f"{path}.head", head)
         conversation = cls(memory, request_id, head)
         for message in messages:
@@ -87,6 +81,18 @@ class Conversation:
         self._memory.set(f"{self._path}.said.{len(self.messages):07}", packed(message))
         self.messages.append(message)
 
+    def digest(self, fingerprint: Callable[..., bytes]) -> str:
+        """Return what stands for all that was said in fingerprints; only what was said since the last call is gone through.
+
+        Replay: the same, whether it was kept or not: that of a message follows from it and from the one before alone.
+        """
+        # One text, which memory keeps as it is; a list it would encode.
+        before: str = self._memory.get(f"{self._path}.digest", "0 ")
+        count, _, digest = before.partition(" ")
+        digest = chained(fingerprint, self.messages[int(count) :], digest)
+        self._memory.set(f"{self._path}.digest", f"{len(self.messages)} {digest}")
+        return digest
+
     def add_responses(self, responses: Sequence[ToolResponse]) -> None:
         """Add the answers to the calls of the last message, in their order."""
         for call, response in zip(self.open_calls, responses, strict=True):
@@ -98,11 +104,10 @@ class Conversation:
         """What the model wants called and nobody has answered."""
         return self.messages[-1].tool_calls if self.messages else ()
 
-    def next_round(self) -> int:
-        """Count a round of tool calls, and return its number from 1."""
-        number: int = self._memory.get(f"{self._path}.rounds", 0) + 1
-        self._memory.set(f"{self._path}.rounds", number)
-        return number
+    @property
+    def rounds(self) -> int:
+        """How often the model has wanted something called in this request."""
+        return sum(1 for message in self.messages[self._given :] if message.tool_calls)
 
     def may_correct(self) -> bool:
         """Tell once whether the model may mend an answer that does not fit."""

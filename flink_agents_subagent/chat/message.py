@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,10 @@ class MessageRole(str, enum.Enum):
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
+
+
+_ROLES = {role.value: role for role in MessageRole}
+"""Found faster than by `MessageRole(value)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +73,12 @@ def packed(message: ChatMessage) -> list[Any]:
 def unpacked(data: Sequence[Any]) -> ChatMessage:
     """Return the message again."""
     role, content, calls, tool_call_id, extra_args = data
-    return ChatMessage(MessageRole(role), content, tuple(ToolCall(*call) for call in calls), tool_call_id, extra_args)
+    tool_calls = tuple([ToolCall(*call) for call in calls]) if calls else ()
+    return ChatMessage(_ROLES[role], content, tool_calls, tool_call_id, extra_args)
+
+
+def chained(fingerprint: Callable[..., bytes], messages: Sequence[ChatMessage], digest: str = "") -> str:
+    """Return the digest of a conversation: that of each message and of the digest of what was said before it."""
+    for message in messages:
+        digest = fingerprint(digest, packed(message)).hex()
+    return digest

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from flink_agents_subagent.chat.connection import BaseChatModelConnection
 from flink_agents_subagent.chat.delegation import Delegations
-from flink_agents_subagent.chat.message import ChatMessage, ToolMetadata, packed
+from flink_agents_subagent.chat.message import ChatMessage, ToolMetadata, chained
 from flink_agents_subagent.chat.output import OutputSchema
 from flink_agents_subagent.chat.prompt import Prompt
 from flink_agents_subagent.chat.tool import FromConfig, Tool
@@ -184,13 +184,25 @@ class BaseChatModelSetup(Resource):
         return tool.timeout_ms or self._tool_timeout_ms or default_ms
 
     def ask(
-        self, ctx: RunnerContext, messages: Sequence[ChatMessage], output: OutputSchema | None = None
+        self,
+        ctx: RunnerContext,
+        messages: Sequence[ChatMessage],
+        output: OutputSchema | None = None,
+        digest: str | None = None,
     ) -> DurableHandle[ChatMessage]:
         """Call the model durably (C2).
 
         Guarantee: one recorded answer, or one recorded exception when the attempts are used up.
         Thread: task thread, in an `async def` action only.
+
+        Args:
+            ctx: Of the action that asks.
+            messages: The conversation so far, oldest first.
+            output: What the answer shall be; None: text.
+            digest: That of `messages`, from `chained`, if it is known; None: it is computed.
         """
+        if digest is None:
+            digest = chained(ctx._fingerprint, messages)
         offer = self._offered(ctx)
         kwargs = {**self.kwargs, "model": self.model}
         if output is not None:
@@ -201,7 +213,7 @@ class BaseChatModelSetup(Resource):
             CallSpec(
                 func=functools.partial(_awaited, call) if is_coroutine else call,
                 function_id=f"chat:{self.name}",
-                fingerprint=ctx._fingerprint([packed(message) for message in messages], offer.digest, kwargs),
+                fingerprint=ctx._fingerprint(digest, offer.digest, kwargs),
                 is_coroutine=is_coroutine,
                 timeout_ms=self._timeout_ms,
                 retry=_restricted(self.retry),

@@ -34,6 +34,7 @@ class TypeRegistry:
         self._types = dict(types)
         self._names: dict[type[Any], str] = {}
         self._imported: dict[str, type[Any]] = {}
+        self._kinds: dict[type[Any], Kind] = {}
 
     def name_of(self, cls: type[Any]) -> str:
         """Return the name under which a class is found again; refuses a class that a later process could not find."""
@@ -41,6 +42,13 @@ class TypeRegistry:
         if name is None:
             name = self._names[cls] = self._checked_name(cls)
         return name
+
+    def kind_of(self, cls: type[Any]) -> Kind:
+        """Return the kind of a class. Remembered here too, for as long as the job's types are: the weak table of all jobs is slow."""
+        kind = self._kinds.get(cls)
+        if kind is None:
+            kind = self._kinds[cls] = kind_of(cls)
+        return kind
 
     def resolve(self, name: str) -> type[Any]:
         """Return the class with this name.

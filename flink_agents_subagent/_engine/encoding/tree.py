@@ -19,7 +19,6 @@ from flink_agents_subagent._engine.encoding.kinds import (
     Record,
     Refused,
     field_names,
-    kind_of,
     too_deep,
     type_name,
 )
@@ -83,9 +82,12 @@ class TreeWriter:
 
     def tree(self, value: Any) -> Tree:
         """Return the tree of a value; raises `Refused`."""
-        write = _WRITERS.get(type(value))
+        kind = type(value)
+        if kind is str:
+            return value
+        write = _WRITERS.get(kind)
         if write is None:
-            write = _KIND_WRITERS.get(kind_of(type(value)), TreeWriter._other)
+            write = _KIND_WRITERS.get(self._registry.kind_of(kind), TreeWriter._other)
         return write(self, value)
 
     def frame(self, data: bytes) -> int:
@@ -120,11 +122,27 @@ class TreeWriter:
         try:
             for key, item in pairs:
                 is_object = is_object and type(key) is str and key[:1] != "$"
-                trees.append([key if type(key) is str else self.tree(key), self.tree(item)])
+                # Text is told here as well, because nearly every field is one and a call takes longer than the question.
+                tree = item if type(item) is str or item is None else self.tree(item)
+                trees.append([key if type(key) is str else self.tree(key), tree])
         except Refused as refused:
             raise refused.at(step_of(key), owner) from None
         self._depth -= 1
         return dict(trees) if is_object else {"$dict": trees}
+
+    def fields(self, value: object, names: Iterable[str]) -> dict[str, Tree]:
+        """Return the fields of a dataclass, whose names are identifiers: nothing among them looks like a tag."""
+        self._open()
+        trees: dict[str, Tree] = {}
+        name = ""
+        try:
+            for name in names:
+                item = getattr(value, name)
+                trees[name] = item if type(item) is str or item is None else self.tree(item)
+        except Refused as refused:
+            raise refused.at(step_of(name), value) from None
+        self._depth -= 1
+        return trees
 
     def unordered(self, items: Iterable[Any]) -> list[Tree]:
         # Sorted, so that a set has the same bytes under every hash seed.
@@ -169,8 +187,7 @@ def _write_namedtuple(writer: TreeWriter, value: Any) -> Tree:
 
 
 def _write_dataclass(writer: TreeWriter, value: Any) -> Tree:
-    fields = ((name, getattr(value, name)) for name in field_names(type(value)))
-    return writer.named(value, "$dc", lambda: writer.mapping(fields, value))
+    return writer.named(value, "$dc", lambda: writer.fields(value, field_names(type(value))))
 
 
 def _write_model(writer: TreeWriter, value: Any) -> Tree:

@@ -19,21 +19,27 @@ __all__ = ["TreeReader"]
 
 
 class TreeReader:
-    """Rebuilds one value; tagged parts are rebuilt from the inside outwards."""
+    """Rebuilds one value after the other; tagged parts are rebuilt from the inside outwards."""
 
-    __slots__ = ("_frames", "_registry", "_unpickle")
+    __slots__ = ("_decode", "_frames", "_registry", "_unpickle")
 
-    def __init__(self, registry: TypeRegistry, frames: list[bytes], unpickle: Callable[[bytes], object] | None) -> None:
-        """Rebuild with these names and frames; without `unpickle` a pickled part is refused."""
+    def __init__(self, registry: TypeRegistry, unpickle: Callable[[bytes], object] | None) -> None:
+        """Rebuild with these names; without `unpickle` a pickled part is refused."""
         self._registry = registry
-        self._frames = frames
+        self._frames: list[bytes] = []
         self._unpickle = unpickle
+        self._decode = json.JSONDecoder(object_hook=self._rebuild).raw_decode
 
-    def value(self, text: bytes) -> Any:
-        """Return the value of JSON text."""
+    def value(self, text: bytes, frames: list[bytes]) -> Any:
+        """Return the value of JSON text and the frames that it refers to."""
+        self._frames = frames
         decoded = text.decode("utf-8")
         # As in `load_json`: without looking for a byte order mark and for spaces.
-        value, end = json.JSONDecoder(object_hook=self._rebuild).raw_decode(decoded)
+        try:
+            value, end = self._decode(decoded)
+        finally:
+            # They may be large, and the next value may be long in coming.
+            self._frames = []
         if end != len(decoded):
             raise ValueError(f"{len(decoded) - end} characters behind the value")
         return value
@@ -54,7 +60,7 @@ class TreeReader:
 
     def resolve(self, name: str, kind: Kind) -> Any:
         cls = self._registry.resolve(name)
-        if kind_of(cls) is not kind:
+        if self._registry.kind_of(cls) is not kind:
             raise EncodingError(f"{name} was recorded as a {kind.value} and is a {kind_of(cls).value} now")
         return cls
 

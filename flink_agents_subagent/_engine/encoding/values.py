@@ -31,12 +31,13 @@ class ValueCodec:
     Thread: one thread.
     """
 
-    __slots__ = ("_allow_pickle", "_registry")
+    __slots__ = ("_allow_pickle", "_reader", "_registry")
 
     def __init__(self, registry: TypeRegistry, *, allow_pickle: bool) -> None:
         """Encode with these names; `allow_pickle` is the option `journal.pickle: allow`."""
         self._registry = registry
         self._allow_pickle = allow_pickle
+        self._reader: TreeReader | None = None
 
     def encode(self, value: object) -> bytes:
         """Return the bytes of a value.
@@ -72,8 +73,12 @@ class ValueCodec:
             if length + 4 == len(data) and b'"$' not in data:
                 return load_json(data[4:])
             text, frames = unpack_frames(data)
-            unpickle = self._unpickle if self._allow_pickle else None
-            return TreeReader(self._registry, frames, unpickle).value(text)
+            # Kept, because making one takes as long as reading a small value; taken, because code of a value's class may decode as well.
+            reader, self._reader = self._reader or self._new_reader(), None
+            try:
+                return reader.value(text, frames)
+            finally:
+                self._reader = reader
         except _DAMAGE as error:
             raise EncodingError(f"a recorded value cannot be read: {error} (it starts with {data[:80]!r})") from error
 
@@ -103,6 +108,9 @@ class ValueCodec:
         writer = TreeWriter(self._registry, _pickle if self._allow_pickle else None)
         tree = writer.tree(value)
         return pack_frames(dump_json(tree), writer.frames)
+
+    def _new_reader(self) -> TreeReader:
+        return TreeReader(self._registry, self._unpickle if self._allow_pickle else None)
 
     def _remedy(self, refused: Refused) -> str:
         text = refused.describe()
