@@ -47,8 +47,8 @@ def results() -> dict[str, Any]:
 
 
 def cause(case: str) -> str:
-    """Return the message of the innermost Java exception of a failed job."""
-    return str(re.findall(r"Caused by: [\w.$]+: (.*)", results()[case])[-1])
+    """Return the message of the innermost Java exception of a failed job, which may quote the one that it wraps."""
+    return str(re.findall(r"Caused by: (?:[\w$]+(?:\.[\w$]+)+: )+(.*)", results()[case])[-1])
 
 
 def test_classes_of_the_script_come_back_as_themselves() -> None:
