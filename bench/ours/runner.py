@@ -55,3 +55,9 @@ def run(
 def cpu_us_per_input(figures: dict[str, float]) -> float:
     """Return the cost of an input. It is CPU time, which other work on the machine hardly changes."""
     return 1e6 * figures["cpu_seconds"] / figures["inputs"]
+
+
+def dearest_by_cheapest(costs: Mapping[int, float]) -> dict[str, float]:
+    """Return the figures of a cost per input, in CPU microseconds, that is to be the same for all sizes."""
+    each = {f"cpu_us_at_{size}": cost for size, cost in costs.items()}
+    return each | {"dearest_by_cheapest": max(costs.values()) / min(costs.values())}
