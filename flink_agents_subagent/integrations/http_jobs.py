@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
-from flink_agents_subagent.context import RetryPolicy, RunnerContext
+from flink_agents_subagent.context import RetryPolicy
 from flink_agents_subagent.errors import NotExpressibleError
 from flink_agents_subagent.integrations._http_service import Answer, HttpService, HttpServiceError
 from flink_agents_subagent.integrations._http_values import encoded
@@ -20,7 +19,6 @@ from flink_agents_subagent.subagents import (
     BaseDeferredSubagentSetup,
     RunState,
     RunStatus,
-    SubagentFuture,
     SubagentRequest,
     SubagentResult,
 )
@@ -90,17 +88,9 @@ class HttpJobSubagent(_HttpResource, BaseAsyncSubagentSetup):
         self._headers = dict(headers or {})
         self._service = HttpService(url, request_timeout, max_connections)
 
-    def submit(  # noqa: D102 -- inherited
-        self,
-        ctx: RunnerContext,
-        prompt: Any,
-        session_id: str | None = None,
-        timeout: timedelta | float | None = None,
-        *,
-        call_id: str | None = None,
-    ) -> SubagentFuture:
+    def check_prompt(self, prompt: Any) -> None:
+        """Refuse what JSON cannot express (T9)."""
         normalize(prompt, "prompt")
-        return super().submit(ctx, prompt, session_id, timeout, call_id=call_id)
 
     async def call_submit_request(self, request: SubagentRequest) -> str | SubagentResult:
         """Start the run; the reference that it returns says that the service has accepted it."""
@@ -175,17 +165,9 @@ class HttpSubagent(_HttpResource, BaseDeferredSubagentSetup):
         self._headers = dict(headers or {})
         self._service = HttpService(url, request_timeout, max_connections)
 
-    def submit(  # noqa: D102 -- inherited
-        self,
-        ctx: RunnerContext,
-        prompt: Any,
-        session_id: str | None = None,
-        timeout: timedelta | float | None = None,
-        *,
-        call_id: str | None = None,
-    ) -> SubagentFuture:
+    def check_prompt(self, prompt: Any) -> None:
+        """Refuse what JSON cannot express (T9)."""
         normalize(prompt, "prompt")
-        return super().submit(ctx, prompt, session_id, timeout, call_id=call_id)
 
     async def call(self, request: SubagentRequest) -> Any:
         """Ask once and return the result as the service gave it."""

@@ -128,8 +128,19 @@ class SubagentSetup(Resource, ABC):
             return None
         return CallLane(self.name, self.max_concurrency, self.rate_limit)
 
+    def check_prompt(self, prompt: Any) -> None:
+        """Refuse a prompt that this sub-agent cannot send; asked at each `submit`, before anything is reserved.
+
+        Replay: asked again, so that it must depend on the prompt alone.
+        Thread: task thread.
+
+        Raises:
+            NotExpressibleError: Names the path of what cannot be sent.
+        """
+
     def _prepare(self, ctx: RunnerContext, prompt: Any, session_id: str | None, call_id: str | None) -> Submission:
         """Find out what the next call is, and whether the run may still make it."""
+        self.check_prompt(prompt)
         fingerprint = ctx._fingerprint(self.name, prompt)
         identity = ctx._subagent_identity(self.name, session_id)
         # Copied, because the call starts later and the action may go on to change what it passed.

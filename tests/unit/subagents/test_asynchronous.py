@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
@@ -12,12 +11,8 @@ import pytest
 
 from flink_agents_subagent import (
     ActionError,
-    Agent,
     BaseAsyncSubagentSetup,
     DefinitionError,
-    InputEvent,
-    OutputEvent,
-    ResourceType,
     RetryPolicy,
     RunnerContext,
     RunState,
@@ -27,24 +22,8 @@ from flink_agents_subagent import (
     SubagentResult,
     UnawaitedHandleError,
 )
-from flink_agents_subagent.testing import LocalResult, LocalRunner
+from tests.unit.subagents.callers import run
 from tests.unit.subagents.remote import BlockingJobs, CancellableJobs, Jobs, Remote
-
-Body = Callable[[RunnerContext, BaseAsyncSubagentSetup], Coroutine[Any, Any, Any]]
-
-
-def agent_of(body: Body, jobs: BaseAsyncSubagentSetup) -> Agent:
-    """Return an agent that emits what the body returns."""
-
-    async def act(event: InputEvent, ctx: RunnerContext) -> None:
-        ctx.send_event(OutputEvent(output=await body(ctx, ctx.get_resource("jobs", ResourceType.AGENT))))
-
-    return Agent("caller").add_action("act", InputEvent, act).add_resource("jobs", ResourceType.AGENT, jobs)
-
-
-def run(body: Body, jobs: BaseAsyncSubagentSetup, inputs: int = 1, **options: Any) -> LocalResult:
-    """Run the body once per input, each of a key of its own."""
-    return LocalRunner(agent_of(body, jobs), options=options).run([(f"k{number}", number) for number in range(inputs)])
 
 
 async def ask_once(ctx: RunnerContext, jobs: BaseAsyncSubagentSetup) -> Any:

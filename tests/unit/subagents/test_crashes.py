@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -21,20 +21,10 @@ from flink_agents_subagent import (
     SubagentFutures,
 )
 from flink_agents_subagent.testing import simulate_crashes
+from tests.unit.subagents.callers import agent_of
 from tests.unit.subagents.remote import BlockingJobs, CancellableJobs, Jobs, Remote
 
-Body = Callable[[RunnerContext, BaseAsyncSubagentSetup], Coroutine[Any, Any, Any]]
-
 INPUTS = [("a", 1), ("b", 2)]
-
-
-def agent_of(body: Body, jobs: BaseAsyncSubagentSetup) -> Agent:
-    """Return an agent that emits what the body returns."""
-
-    async def act(event: InputEvent, ctx: RunnerContext) -> None:
-        ctx.send_event(OutputEvent(output=await body(ctx, ctx.get_resource("jobs", ResourceType.AGENT))))
-
-    return Agent("caller").add_action("act", InputEvent, act).add_resource("jobs", ResourceType.AGENT, jobs)
 
 
 class Strict(Remote):
