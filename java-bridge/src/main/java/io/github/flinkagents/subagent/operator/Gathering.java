@@ -20,9 +20,10 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
  * Gathers the elements that Flink delivers one right after the other, so that they cross the border together: a crossing
  * costs as much as a small action, and gives the interpreter away twice.
  *
- * <p>Nothing waits for an element that has not come. Behind each element a mail looks whether Flink has delivered another
- * one since the mail before; between two mails it delivers one if it has one. If not, or when a limit is reached, what was
- * gathered is handed over. Marks and barriers must not overtake what is gathered: their owner calls {@link #handOver} first.
+ * <p>Nothing waits for an element that has not come. While something is gathered, one mail after the other looks whether Flink has
+ * delivered an element since the mail before; between two mails it delivers one if it has one. If not, or when a limit is reached,
+ * what was gathered is handed over. The first mail can tell nothing: Flink runs it behind the very element that it was sent for.
+ * Marks and barriers must not overtake what is gathered: their owner calls {@link #handOver} first.
  */
 @OnMailboxThread
 final class Gathering {
@@ -35,8 +36,8 @@ final class Gathering {
     private final HandOver step;
     private int gathered;
     private long gatheredBytes;
-    private long arrivals;
     private boolean isLooking;
+    private boolean hasOneArrived;
 
     Gathering(MailboxExecutor mailbox, HandOver step) {
         this.mailbox = mailbox;
@@ -47,7 +48,7 @@ final class Gathering {
     void arrived(long bytes) throws Exception {
         gathered++;
         gatheredBytes += bytes;
-        arrivals++;
+        hasOneArrived = true;
         if (gathered >= LIMIT || gatheredBytes >= BYTES_LIMIT) {
             handOverSome();
         }
@@ -72,15 +73,15 @@ final class Gathering {
 
     private void look() {
         isLooking = true;
-        long seen = arrivals;
-        mailbox.execute(() -> lookAgain(seen), "Hand over what has arrived");
+        mailbox.execute(this::lookAgain, "Hand over what has arrived");
     }
 
-    private void lookAgain(long seen) throws Exception {
+    private void lookAgain() throws Exception {
         isLooking = false;
-        if (gathered > 0 && arrivals == seen) {
+        if (gathered > 0 && !hasOneArrived) {
             handOverSome();
         }
+        hasOneArrived = false;
         if (gathered > 0) {
             look();
         }

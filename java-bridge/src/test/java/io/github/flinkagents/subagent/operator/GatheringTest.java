@@ -13,6 +13,11 @@
  */
 package io.github.flinkagents.subagent.operator;
 
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.tasks.OneInputStreamTask;
+import org.apache.flink.streaming.runtime.tasks.StreamTaskMailboxTestHarness;
+import org.apache.flink.streaming.runtime.tasks.StreamTaskMailboxTestHarnessBuilder;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -28,10 +33,11 @@ class GatheringTest {
     private int waiting;
     private int takenAtOnce = Integer.MAX_VALUE;
 
-    /** An element behind which none comes is handed over by the next mail [PF5]. */
+    /** The mail that Flink runs right behind an element waits for a turn in which none comes; then the element goes [PF5]. */
     @Test
-    void element_alone_isHandedOverByTheNextMail() throws Exception {
+    void element_alone_isHandedOverAfterOneTurn() throws Exception {
         arrive(1);
+        mailbox.runOne();
         assertThat(handedOver).isEmpty();
 
         mailbox.runOne();
@@ -43,8 +49,7 @@ class GatheringTest {
     /** While Flink delivers an element between two mails, they are gathered; one mail is queued at a time [PF1]. */
     @Test
     void elements_betweenMails_areGathered() throws Exception {
-        arrive(1);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             arrive(1);
             mailbox.runOne();
             assertThat(mailbox.mails).hasSize(1);
@@ -57,7 +62,7 @@ class GatheringTest {
         assertThat(mailbox.mails).isEmpty();
     }
 
-    /** A limit hands over at once; the mail that is still queued hands over what comes behind it [PF1]. */
+    /** A limit hands over at once; the mails behind it hand over what comes then [PF1]. */
     @Test
     void elements_upToTheLimit_areHandedOverAtOnce() throws Exception {
         for (int i = 0; i < Gathering.LIMIT; i++) {
@@ -70,6 +75,29 @@ class GatheringTest {
         mailbox.runAll();
 
         assertThat(handedOver).containsExactly(Gathering.LIMIT, 1);
+    }
+
+    /** In the loop of a real task, elements that wait in its channel go over together, up to the limit [PF1]. */
+    @Test
+    void elements_thatWaitInTheChannel_areHandedOverTogether() throws Exception {
+        int count = 3 * Gathering.LIMIT + 5;
+        try (StreamTaskMailboxTestHarness<String> task = new StreamTaskMailboxTestHarnessBuilder<>(
+                        OneInputStreamTask::new, Types.STRING)
+                .addInput(Types.STRING)
+                .setupOutputForSingletonOperatorChain(new GatheringOperator.Factory())
+                .build()) {
+            task.setAutoProcess(false);
+            for (int i = 0; i < count; i++) {
+                task.processElement(new StreamRecord<>("element"));
+            }
+            task.endInput();
+            task.getStreamTask().runMailboxLoop();
+
+            String full = Integer.toString(Gathering.LIMIT);
+            assertThat(task.getOutput())
+                    .map(sent -> (String) ((StreamRecord<?>) sent).getValue())
+                    .containsExactly(full, full, full, "5");
+        }
     }
 
     /** Large elements are not gathered beyond a number of bytes [PF10]. */
