@@ -126,9 +126,6 @@ WORKLOADS = (
         scaled=("calls",),
         has_broker=True,
         broker_options={
-            # A broker deletes whole segments only, and never the one that is being written: those of 1 GiB that are the
-            # default would all still be there at the end.
-            "log.segment.bytes": str(2**20),
             "log.segment.delete.delay.ms": "1000",
             "log.retention.check.interval.ms": "1000",
             # How often it notes where logs begin and end.

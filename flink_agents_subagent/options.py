@@ -180,6 +180,13 @@ _TABLE = (
         "flink-agents-subagent",
         "Begins the names of the topics that operators have for themselves.",
     ),
+    Option(
+        "store.kafka.topic-properties.*",
+        OptionKind.TEXT,
+        None,
+        "Any property of a topic that the store creates, as in `store.kafka.topic-properties.min.insync.replicas`. "
+        "Where `segment.bytes` is not given, it is 16 MiB, so that brokers soon free what the store deletes.",
+    ),
     _choice(
         "store.on-corrupt",
         ("fail", "skip"),

@@ -20,7 +20,16 @@ _STARTS, _ENDS = "log-start-offset-checkpoint", "replication-offset-checkpoint"
 
 def main(calls: int, keys: int, partitions: int, checkpoint_ms: int) -> None:
     """Run the job and look at the broker's folder every second."""
-    store = kafka_store(**{"job-identifier": _IDENTIFIER, "store.kafka.partitions": str(partitions)})
+    store = kafka_store(
+        **{
+            "job-identifier": _IDENTIFIER,
+            "store.kafka.partitions": str(partitions),
+            # A broker deletes whole segments only, and never the one that is being written. With records of 64 KiB at most, those
+            # of 1 MiB are possible, of which there are many in this run.
+            "store.kafka.topic-properties.segment.bytes": str(MIB),
+            "journal.max-record-bytes": "64 KiB",
+        }
+    )
     checkpoints = {"execution.checkpointing.interval": f"{checkpoint_ms} ms"}
     # The rate is that of the second half, so that the window has a beginning.
     window = Window(calls // 2, calls - calls // 2, keys)

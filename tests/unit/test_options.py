@@ -79,7 +79,7 @@ def test_resolving_gives_every_option() -> None:
     """Neither half keeps defaults of its own, so that every option has a value or an explicit none."""
     resolved = resolve_options({"call-threads": "3"})
 
-    assert resolved.keys() == OPTIONS.keys() - {"store.kafka.properties.*"}
+    assert resolved.keys() == OPTIONS.keys() - {"store.kafka.properties.*", "store.kafka.topic-properties.*"}
     assert (resolved["call-threads"], resolved["job-identifier"], resolved["replay.unclaimed-retention"]) == (
         3,
         None,
@@ -88,11 +88,13 @@ def test_resolving_gives_every_option() -> None:
 
 
 def test_a_family_of_options_takes_any_name_of_it() -> None:
-    """Properties of the Kafka clients are options by their own names; the family itself is none [S2.1]."""
-    resolved = resolve_options({"store.kafka.properties.linger.ms": "5"})
+    """Properties of the Kafka clients, and of their topic, are options by their own names; the family itself is none [S2.1]."""
+    given = {"store.kafka.properties.linger.ms": "5", "store.kafka.topic-properties.segment.bytes": "1048576"}
 
-    assert resolved["store.kafka.properties.linger.ms"] == "5"
-    for name in ("store.kafka.properties.", "store.kafka.properties.*"):
+    resolved = resolve_options(given)
+
+    assert given.items() <= resolved.items()
+    for name in ("store.kafka.properties.", "store.kafka.properties.*", "store.kafka.topic-properties.*"):
         with pytest.raises(DefinitionError, match="there is no option"):
             parse_option(name, "5")
 

@@ -29,6 +29,7 @@ import java.util.TreeMap;
  * @param replicationFactor of a topic that is created; -1 for the broker's default ({@code store.kafka.replication-factor})
  * @param maxRecordBytes largest payload ({@code journal.max-record-bytes})
  * @param properties of the clients ({@code store.kafka.properties.*}), by their Kafka names
+ * @param topicProperties of a topic that is created ({@code store.kafka.topic-properties.*}), by their Kafka names
  */
 record KafkaSettings(
         String bootstrapServers,
@@ -37,8 +38,10 @@ record KafkaSettings(
         int partitions,
         short replicationFactor,
         int maxRecordBytes,
-        Map<String, String> properties) {
+        Map<String, String> properties,
+        Map<String, String> topicProperties) {
     static final String PROPERTIES = "store.kafka.properties.";
+    static final String TOPIC_PROPERTIES = "store.kafka.topic-properties.";
 
     private static final String BOOTSTRAP_SERVERS = "store.kafka.bootstrap-servers";
     /** Room for key, header and framing beside the payload. */
@@ -61,10 +64,15 @@ record KafkaSettings(
             "transactional.id",
             "value.deserializer",
             "value.serializer");
+    /** The same of a topic. */
+    private static final Set<String> OWN_OF_TOPIC =
+            Set.of("cleanup.policy", "max.message.bytes", "retention.bytes", "retention.ms");
 
     KafkaSettings {
         properties = Map.copyOf(properties);
-        properties.keySet().forEach(KafkaSettings::refuseOwn);
+        topicProperties = Map.copyOf(topicProperties);
+        refuse(OWN, PROPERTIES, properties);
+        refuse(OWN_OF_TOPIC, TOPIC_PROPERTIES, topicProperties);
     }
 
     /**
@@ -77,12 +85,6 @@ record KafkaSettings(
             throw new IllegalArgumentException("option 'action-state-store' is 'kafka', but '" + BOOTSTRAP_SERVERS
                     + "' is not set; give the addresses of brokers, as in 'broker-1:9092,broker-2:9092'");
         }
-        Map<String, String> properties = new TreeMap<>();
-        options.forEach((name, value) -> {
-            if (name.startsWith(PROPERTIES) && value != null) {
-                properties.put(name.substring(PROPERTIES.length()), value.toString());
-            }
-        });
         Object topic = options.get("store.kafka.topic");
         return new KafkaSettings(
                 StoreSettings.required(BOOTSTRAP_SERVERS, options),
@@ -91,7 +93,8 @@ record KafkaSettings(
                 Integer.parseInt(StoreSettings.required("store.kafka.partitions", options)),
                 Short.parseShort(StoreSettings.required("store.kafka.replication-factor", options)),
                 Integer.parseInt(StoreSettings.required("journal.max-record-bytes", options)),
-                properties);
+                family(PROPERTIES, options),
+                family(TOPIC_PROPERTIES, options));
     }
 
     /** The largest record that the store may hand to the client, and that a topic must take. */
@@ -109,10 +112,22 @@ record KafkaSettings(
         return topic == null;
     }
 
-    private static void refuseOwn(String property) {
-        if (OWN.contains(property)) {
-            throw new IllegalArgumentException("option '" + PROPERTIES + property + "' cannot be set: the store's"
-                    + " guarantees rest on its own value; remove the option");
+    private static Map<String, String> family(String prefix, Map<String, ? extends @Nullable Object> options) {
+        Map<String, String> members = new TreeMap<>();
+        options.forEach((name, value) -> {
+            if (name.startsWith(prefix) && value != null) {
+                members.put(name.substring(prefix.length()), value.toString());
+            }
+        });
+        return members;
+    }
+
+    private static void refuse(Set<String> own, String prefix, Map<String, String> given) {
+        for (String property : given.keySet()) {
+            if (own.contains(property)) {
+                throw new IllegalArgumentException("option '" + prefix + property + "' cannot be set: the store's"
+                        + " guarantees rest on its own value; remove the option");
+            }
         }
     }
 }

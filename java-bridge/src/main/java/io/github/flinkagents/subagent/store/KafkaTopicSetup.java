@@ -36,6 +36,8 @@ import java.util.concurrent.ExecutionException;
 final class KafkaTopicSetup {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaTopicSetup.class);
     private static final long FOREVER = -1;
+    /** A broker frees whole segments only, and never the last one; Kafka's default of 1 GiB would be a long wait. */
+    private static final int SEGMENT_BYTES = 16 * 1024 * 1024;
 
     private final Admin admin;
     private final KafkaSettings settings;
@@ -100,7 +102,11 @@ final class KafkaTopicSetup {
             // The store deletes by itself what no checkpoint needs; time says nothing about that.
             configs.put(TopicConfig.RETENTION_MS_CONFIG, String.valueOf(FOREVER));
             configs.put(TopicConfig.RETENTION_BYTES_CONFIG, String.valueOf(FOREVER));
+            // A segment has room for the largest record.
+            int segmentBytes = Math.max(SEGMENT_BYTES, settings.maxMessageBytes());
+            configs.put(TopicConfig.SEGMENT_BYTES_CONFIG, String.valueOf(segmentBytes));
         }
+        configs.putAll(settings.topicProperties());
         NewTopic topic = new NewTopic(name, settings.partitions(), settings.replicationFactor()).configs(configs);
         try {
             admin.createTopics(List.of(topic)).all().get();

@@ -47,6 +47,17 @@ class KafkaSettingsTest {
                 .hasMessageContaining("remove the option");
     }
 
+    /** So is a property of the topic by which it would lose records [S2.1, S2.5]. */
+    @ParameterizedTest
+    @ValueSource(strings = {"cleanup.policy", "max.message.bytes", "retention.bytes", "retention.ms"})
+    void topicPropertiesOfTheStore_areRefused(String property) {
+        options.put("store.kafka.topic-properties." + property, "x");
+
+        assertThatThrownBy(() -> KafkaSettings.of(options))
+                .hasMessageContaining("store.kafka.topic-properties." + property)
+                .hasMessageContaining("remove the option");
+    }
+
     /** Without brokers the option to set is named [S2.1]. */
     @Test
     void missingBrokers_areNamed() {

@@ -69,7 +69,30 @@ class KafkaTopicSetupITCase {
         assertThat(tools.end(topic, KafkaTesting.PARTITIONS - 1)).isEqualTo(1);
         assertThat(tools.config(topic, "cleanup.policy")).isEqualTo(Optional.of("delete"));
         assertThat(tools.config(topic, "retention.ms")).isEqualTo(Optional.of("-1"));
+        assertThat(tools.config(topic, "segment.bytes")).isEqualTo(Optional.of(String.valueOf(16 * 1024 * 1024)));
         assertThat(tools.config(topic, "max.message.bytes")).isEqualTo(Optional.of(String.valueOf(11 * 1024 * 1024)));
+    }
+
+    /** A missing topic gets the properties that were given, in the place of the store's own [S2.1]. */
+    @Test
+    void missingTopic_getsTheGivenProperties() throws StoreException {
+        options.put("store.kafka.topic-properties.segment.bytes", "12582912");
+        options.put("store.kafka.topic-properties.min.insync.replicas", "1");
+
+        open(options).close();
+
+        assertThat(tools.config(topic, "segment.bytes")).isEqualTo(Optional.of("12582912"));
+        assertThat(tools.config(topic, "min.insync.replicas")).isEqualTo(Optional.of("1"));
+    }
+
+    /** A property that the brokers do not take is named, with the topic that was to be created [S2.1, S1.3]. */
+    @Test
+    void wrongTopicProperty_isNamed() {
+        options.put("store.kafka.topic-properties.segment.bytes", "lots");
+
+        assertThat(failureToOpen(options))
+                .hasMessageContaining("create the topic '" + topic + "'")
+                .hasMessageContaining("segment.bytes");
     }
 
     /** A present topic is used as it is [S2.1]. */
