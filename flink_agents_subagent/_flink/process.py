@@ -12,9 +12,10 @@ __all__ = ["set_up_process"]
 
 _SWITCH_INTERVAL_SECONDS = 0.0005
 """How long the task thread waits for the interpreter at most while another thread computes; Python's own default is tenfold."""
-_COLLECT_AFTER_OBJECTS = 10_000
-"""How many new objects make a run of the cyclic collector. Python's own 700 are the objects of a dozen parked runs: with a
-thousand of them the collector takes a fifth of the task thread's time, and finds nothing."""
+_COLLECT_AFTER_OBJECTS = 50_000
+"""By how many objects there must be more for a run of the cyclic collector. Python's own 700 are those of a dozen parked runs: with
+a thousand of them the collector takes a fifth of the task thread's time, and finds nothing. This is more than a thousand parked
+runs have, so that it does not run only because they come and go."""
 _OF_INTERPRETER = "_pemja"
 """The module that the bridge makes for each interpreter, in the place of the one before."""
 _UNPACKED = "python-dist-"

@@ -17,6 +17,9 @@ _f64 = struct.Struct(">d").pack
 _NAN = struct.pack(">d", math.nan)
 
 _SHORT, _MANY = 64, 1024
+_TEXT_HEADS = [b"s" + _u32(length) for length in range(_SHORT)]
+_INT_HEADS = [b"i" + _u32(length) for length in range(_SHORT)]
+"""Tags and lengths of what is short, as most parts are."""
 _names: dict[str, bytes] = {}
 """Encoded names of fields, which values of one job have in common: so many, of at most so many letters, are remembered."""
 
@@ -35,11 +38,12 @@ def encode_plain(value: Any, depth: int) -> bytes | None:
     # Not by way of `encode_text` and `encode_int`: nearly everything is text or a number, and a call takes as long as the encoding.
     if kind is str:
         data: bytes = value.encode("utf-8", "surrogatepass")
-        return b"s" + _u32(len(data)) + data
+        length = len(data)
+        return (_TEXT_HEADS[length] if length < _SHORT else b"s" + _u32(length)) + data
     if kind is int:
         length = value.bit_length() // 8 + 1
         data = value.to_bytes(length, "big", signed=True)
-        return b"i" + _u32(length) + data
+        return (_INT_HEADS[length] if length < _SHORT else b"i" + _u32(length)) + data
     if kind is dict:
         return _encode_dict(value, depth - 1)
     if kind is list:

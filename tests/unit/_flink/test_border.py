@@ -165,7 +165,7 @@ def test_modules_of_ended_interpreters_are_emptied(monkeypatch: pytest.MonkeyPat
     sys.setswitchinterval(interval)
 
 
-@pytest.mark.parametrize(("before", "after"), [(700, 10_000), (50_000, 50_000), (0, 0)])
+@pytest.mark.parametrize(("before", "after"), [(700, 50_000), (100_000, 100_000), (0, 0)])
 def test_the_collector_runs_rarely(before: int, after: int) -> None:
     """It is made rarer, unless somebody has made it rarer still or switched it off [PF2]."""
     thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
