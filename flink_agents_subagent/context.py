@@ -1,7 +1,4 @@
-"""What an action can do: the context port, and the data that a durable call is described with.
-
-Owns signatures and contracts only; `_engine` implements them.
-"""
+"""What an action can do: the context port, and what a durable call is described with. Owns signatures only; `_engine` implements them."""
 
 from __future__ import annotations
 
@@ -202,6 +199,10 @@ class CallSpec(NamedTuple):
     course: CallCourse | None = None
     scope: ScopeCall | None = None
     """When set, `func` is not called: an agent runs in its place, without an outcome record but that of a time-out."""
+    session_id: str = ""
+    """Of the sub-agent that is called, when one is."""
+    arguments: Mapping[str, Any] | None = None
+    """What an event log shows as the arguments; None: what `func` binds, if it is a `partial`."""
     used: Callable[[Any], Mapping[str, int]] | None = None
     """Given what the function returned in this life: amounts to add to counters of the call's label, by name. Not asked on a replay."""
 

@@ -65,6 +65,35 @@ _TABLE = (
         "every call is repeated after a failure.",
     ),
     _count("call-threads", 64, "Threads per subtask for blocking durable calls, and as many for Java sub-agents."),
+    _choice(
+        "event-log",
+        ("off", "file", "slf4j"),
+        "Writes what runs do as lines of JSON ([event log](event-log.md)). `file`: to files of a bounded number below "
+        "`event-log.file.directory`. `slf4j`: to the logger `io.github.flinkagents.subagent.events` of the TaskManager.",
+    ),
+    Option(
+        "event-log.file.directory",
+        OptionKind.TEXT,
+        None,
+        "Folder of the event log's files, made where it is missing; needed for `event-log: file`.",
+    ),
+    _count(
+        "event-log.file.max-files",
+        8,
+        "Files of the event log that are kept for each subtask, those of earlier attempts included.",
+    ),
+    Option(
+        "event-log.file.max-size",
+        OptionKind.SIZE,
+        "64 MiB",
+        "Size at which a file of the event log is full, and the next one is begun.",
+        minimum=1024,
+    ),
+    _choice(
+        "event-log.level",
+        ("standard", "verbose"),
+        "`standard` writes names, ids, states and durations; `verbose` also inputs, arguments, results and error messages, which may be confidential.",
+    ),
     Option(
         "job-identifier",
         OptionKind.TEXT,

@@ -351,7 +351,8 @@ class AsyncExecution(Execution):
             self._own_children().time_out(slot, record)
             return
         is_cancelled = slot.state is SlotState.CLOSED
-        if slot.state is SlotState.HELD:
+        is_replayed = slot.state is SlotState.HELD
+        if is_replayed:
             self.core.count(metric.CALLS_REPLAYED, slot.label)
         slot.state = SlotState.CLOSED
         self._slots[record.slot] = None
@@ -360,6 +361,8 @@ class AsyncExecution(Execution):
             return
         self.forget(slot)
         value, error = outcome_of(self.core, record, slot)
+        if is_replayed and self.core.log is not None:
+            self.core.log.call_replayed(slot, record.status or "ok", value if error is None else error)
         if course is not None:
             if self._go_on(slot, course, record, value):
                 return

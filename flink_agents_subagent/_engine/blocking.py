@@ -43,9 +43,11 @@ def execute_blocking(execution: Execution, call: DurableCall) -> Any:
         execution.core.count(metric.CALLS_REPLAYED, blocking.function_id)
         execution.run.journal.take(outcome)
         execution.scope.note(NOTHING_ADMITTED, (outcome.number,))
+        value, error = outcome_of(execution.core, outcome, blocking)
+        blocking.tell(outcome.status or "ok", call=call, result=value if error is None else error, replayed=True)
     else:
         outcome = blocking.make(call, was_intended=intent is not None)
-    value, error = outcome_of(execution.core, outcome, blocking)
+        value, error = outcome_of(execution.core, outcome, blocking)
     if error is not None:
         raise error
     return value
@@ -94,11 +96,18 @@ class _BlockingCall:
             else:
                 self._commit(Record("i"))
         self._core.count(name, self.function_id)
+        self.tell("started", call=call, attempt=1, replayed=False)
         outcome = self._invoke(function)
         self._commit(outcome)
         ended_ms = self._core.ports.blocking.now()
         self._core.observe(metric.MAILBOX_BLOCKED, self.function_id, ended_ms - started_ms)
+        self.tell(outcome.status or "ok", result=outcome.live, duration_ms=ended_ms - started_ms, replayed=False)
         return outcome
+
+    def tell(self, status: str, **told: Any) -> None:
+        """Tell the event log, if there is one."""
+        if self._core.log is not None:
+            self._core.log.blocking_call(self._execution, self._slot, self.function_id, status, **told)
 
     def _invoke(self, function: Callable[[], Any]) -> Record:
         core = self._core

@@ -186,6 +186,8 @@ class CallDesk:
             name = metric.CALLS_REPEATED if course.agains else name
         self._core.count(name, slot.label)
         self._core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
+        if self._core.log is not None:
+            self._core.log.call_started(slot)
         on_loop = slot.pool is self._coroutines
         self._core.effects.append(StartCall(call, function_of(slot), on_loop, slot.label, origin_of(slot)))
 
@@ -210,6 +212,8 @@ class CallDesk:
         elif may_retry(slot, outcome.error):
             slot.state = SlotState.PAUSED
             self._core.count(metric.CALLS_RETRIED, slot.label)
+            if self._core.log is not None:
+                self._core.log.attempt_failed(slot, outcome.error)
             self._append(slot, Record("a", attempts=slot.attempts + 1, value=encode_attempt(outcome.error)))
         else:
             self._record_error(slot, outcome.error)
@@ -252,6 +256,8 @@ class CallDesk:
         goes_on = slot.course is not None and slot.course.is_running and slot.course.spec.undo is not None
         if not slot.is_decided:
             self._core.count(metric.CALLS_CANCELLED, slot.label)
+            if self._core.log is not None:
+                self._core.log.call_cancelled(slot)
             if not goes_on:
                 self._stop(slot)
         slot.state = SlotState.CLOSED
@@ -346,6 +352,8 @@ class CallDesk:
 
     def _record(self, slot: Slot, status: Status, value: bytes, live: object) -> None:
         slot.state = SlotState.RECORDED
+        if self._core.log is not None:
+            self._core.log.call_ended(slot, status, live)
         self._append(slot, Record("o", status=status, attempts=slot.attempts + 1, value=value, live=live))
         self._cancel_time_out(slot)
         if slot.course is None or slot.course.spec.then is None or status != "ok":

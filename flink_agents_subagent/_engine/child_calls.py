@@ -13,7 +13,8 @@ from flink_agents_subagent._engine.slot import Slot, SlotState, identity_text
 
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.async_execution import AsyncExecution
-    from flink_agents_subagent._engine.child_scope import ChildScope, EndedScope
+    from flink_agents_subagent._engine.child_scope import ChildScope
+    from flink_agents_subagent._engine.ended_scope import EndedScope
 
 __all__ = ["ChildCalls"]
 
@@ -67,8 +68,12 @@ class ChildCalls:
         if not slot.is_open:
             raise Mismatch("the code has not awaited the sub-agent call that timed out there")
         slot.state = SlotState.CLOSED
+        value, error = outcome_of(self._caller.core, record, slot)
+        run = self._caller.run
+        if run.core.log is not None:
+            run.core.log.scope_ended(slot, "timeout", value, is_replayed=run.is_replaying)
         self.cancel(slot)
-        slot.handle.deliver(*outcome_of(self._caller.core, record, slot))
+        slot.handle.deliver(value, error)
 
     def abandon(self, *, is_final: bool) -> None:
         """End all with their caller."""

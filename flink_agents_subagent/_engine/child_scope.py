@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, cast
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.checkpoint import ScopeEntry
 from flink_agents_subagent._engine.deadlines import Deadline
+from flink_agents_subagent._engine.ended_scope import deliver, hand_up
 from flink_agents_subagent._engine.execution import VisitLog
 from flink_agents_subagent._engine.failure import stuck
-from flink_agents_subagent._engine.outcome import encode_error, encode_value, outcome_of
+from flink_agents_subagent._engine.outcome import encode_error, encode_value
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._engine.scope import Scope
 from flink_agents_subagent._engine.shared_state import SharedState
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from flink_agents_subagent._engine.async_execution import AsyncExecution
     from flink_agents_subagent._engine.run import Run
 
-__all__ = ["ChildScope", "EndedScope"]
+__all__ = ["ChildScope"]
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class ChildScope(Scope):
 
     __slots__ = (
         "_admitted",
-        "_call",
+        "_called",
         "_caller",
         "_data",
         "_deadline",
@@ -51,10 +52,10 @@ class ChildScope(Scope):
         "_inner",
         "_is_error",
         "_opened_ms",
-        "_prefix",
         "_root",
         "_started_ms",
         "_taken",
+        "call",
         "names",
         "outer",
         "outputs",
@@ -64,16 +65,16 @@ class ChildScope(Scope):
     )
 
     def __init__(self, caller: AsyncExecution, slot: Slot, entry: ScopeEntry | None) -> None:
-        call = cast("ScopeCall", slot.spec.scope)
-        super().__init__(caller.core, cast("CompiledAgent", call.agent))
+        called = cast("ScopeCall", slot.spec.scope)
+        super().__init__(caller.core, cast("CompiledAgent", called.agent))
         self._caller = caller
-        self._call = call
+        self._called = called
         self._root = caller.run
         self.slot = slot
         self.outer = caller.scope
         self.names = (*caller.scope.names, slot.label)
-        self._prefix = f"{caller.address}.{slot.number}"
-        self.path = (self._prefix, *self.names)
+        self.call = f"{caller.address}.{slot.number}"
+        self.path = (self.call, *self.names)
         self._restored = [] if entry is None else entry.executions
         self.outputs: list[bytes] = []
         self._inner: list[VisitLog] = []
@@ -93,6 +94,8 @@ class ChildScope(Scope):
         is_replayed = caller.journal.is_replaying
         self.core.count(metric.CALLS_REPLAYED if is_replayed else metric.CALLS_STARTED, slot.label)
         self.core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
+        if self.core.log is not None:
+            self.core.log.scope_opened(slot, is_replayed=is_replayed)
 
     # What executions ask for
 
@@ -129,10 +132,10 @@ class ChildScope(Scope):
         self._taken.extend(taken)
 
     def _input_event(self) -> InputEvent:
-        return InputEvent(input=copy.deepcopy(self._call.input))
+        return InputEvent(input=copy.deepcopy(self._called.input))
 
     def _address(self, ordinal: int) -> str:
-        return f"{self._prefix}/{ordinal}"
+        return f"{self.call}/{ordinal}"
 
     # Steps
 
@@ -178,7 +181,7 @@ class ChildScope(Scope):
     def _succeed(self) -> None:
         try:
             outputs = [cast("OutputEvent", self.core.codec.decode(data)).output for data in self.outputs]
-            value = self._call.result(outputs)
+            value = self._called.result(outputs)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - the author's own reduction, and its failure is that of the call
@@ -186,8 +189,10 @@ class ChildScope(Scope):
             return
         self._end(encode_value(self.core, value, self.slot), None)
 
-    def action_failed(self, action: str, error: BaseException) -> None:  # noqa: ARG002 - the caller does not know its actions
+    def action_failed(self, action: str, error: BaseException) -> None:
         """End the call with a failure (N4): the caller, and the caller's other calls, go on."""
+        if self.core.log is not None:
+            self.core.log.action_failed(self, action, error)
         self._tear_down(is_final=True)
         self._fail(error)
 
@@ -197,7 +202,7 @@ class ChildScope(Scope):
             told = {"subagent": spec.label, "call_id": spec.function_id}
             _log.warning("sub-agent call failed", exc_info=error, extra=told)
         try:
-            value = self._call.failure(error)
+            value = self._called.failure(error)
         except Exception as escaped:  # noqa: BLE001 - what the sub-agent lets through is the outcome
             self._end(encode_error(self.core, escaped), escaped)
             return
@@ -210,7 +215,7 @@ class ChildScope(Scope):
             self.note(self._shared.guards.take_visit(), ())
         self._close("ok")
         self.core.observe(metric.CALL_LATENCY, self.slot.label, self.core.now_ms - self._started_ms)
-        deliver(self._caller, self.slot, data, error, is_error=self._is_error)
+        deliver(self._caller, self.slot, data, error, is_error=self._is_error, is_replayed=self._root.is_replaying)
 
     def cancel(self) -> None:
         """End without an outcome: the caller does not want it any more, or is at its own end (I6, I7)."""
@@ -225,10 +230,12 @@ class ChildScope(Scope):
         self.core.count(metric.CALLS_IN_FLIGHT, self.slot.label, -1)
         if how == "cancelled":
             self.core.count(metric.CALLS_CANCELLED, self.slot.label)
+            if self.core.log is not None:
+                self.core.log.scope_ended(self.slot, how, None, is_replayed=self._root.is_replaying)
         if self._deadline is not None:
             self.core.deadlines.cancel(self._deadline)
             self._deadline = None
-        leftover = self._root.journal.unexpected(self._root.find, f"{self._prefix}/")
+        leftover = self._root.journal.unexpected(self._root.find, f"{self.call}/")
         if leftover is not None:
             self._root.mismatched(
                 f"{leftover.text}: sub-agent {self.slot.label!r} ended before it came to it", leftover.number
@@ -278,7 +285,7 @@ class ChildScope(Scope):
         self._deadline = None
         self.core.count(metric.CALLS_TIMED_OUT, slot.label)
         slot.state = SlotState.RECORDED
-        value = self._call.time_out()
+        value = self._called.time_out()
         data = encode_value(self.core, value, slot)
         record = Record("o", self._caller.address, slot.number, status="timeout", attempts=1, value=data, live=value)
         record.function_id, record.fingerprint = slot.spec.function_id, slot.spec.fingerprint
@@ -306,92 +313,3 @@ class ChildScope(Scope):
         else:
             entry.executions = self._execution_entries()
         return entry
-
-
-class EndedScope:
-    """A call that was over before the restored checkpoint: its code does not run, its outcome comes in the same step (N3, N5)."""
-
-    __slots__ = ("_applied", "_caller", "_entry", "is_over", "slot", "visited")
-
-    def __init__(self, caller: AsyncExecution, slot: Slot, entry: ScopeEntry) -> None:
-        self._caller = caller
-        self._entry = entry
-        self._applied = 0
-        self.slot = slot
-        self.is_over = False
-        self.visited = -1
-        caller.core.count(metric.CALLS_REPLAYED, slot.label)
-
-    @property
-    def is_running(self) -> bool:
-        """Whether its end is still to come."""
-        return not self.is_over
-
-    @property
-    def with_executions(self) -> None:
-        """None: it has no executions, and takes any record."""
-        return None
-
-    def visit(self) -> bool:
-        """Repeat what it did up to this step; tell whether the call has its outcome now."""
-        run, entry = self._caller.run, self._entry
-        self.visited = run.step
-        while self._applied < len(entry.log) and entry.log[self._applied].step <= run.step:
-            done = entry.log[self._applied]
-            self._applied += 1
-            run.shared.guards.replay_visit(done.admitted)
-            run.journal.take_numbers(done.taken)
-            hand_up(self._caller, done._replace(step=run.step))
-        if entry.data is None or entry.ended_at is None or run.step < entry.ended_at:
-            return False
-        self.is_over = True
-        deliver(self._caller, self.slot, entry.data, None, is_error=entry.is_error)
-        return True
-
-    def cancel(self) -> None:
-        """End without an outcome."""
-        self.is_over = True
-
-    def abandon(self, *, is_final: bool) -> None:  # noqa: ARG002 - nothing of it is open
-        """End with the caller, or with the task."""
-        self.is_over = True
-
-    def settle(self) -> None:
-        """Nothing of it is to be awaited."""
-
-    def prepare(self) -> None:
-        """Wait for the record that ends it."""
-
-    def release(self) -> None:
-        """It refers to nothing that refers to it."""
-
-    def check_restored(self) -> None:
-        """Find that the code does not cancel what it had cancelled; called when nothing is left to replay."""
-        if not self.is_over:
-            self._caller.run.mismatched(
-                f"the checkpoint has a call of sub-agent {self.slot.label!r} that had ended, the code still waits for it",
-                None,
-            )
-
-    def afresh(self) -> ChildScope | EndedScope:
-        """Return what takes its place after a mismatch: it is called again, unless its outcome comes with the next step."""
-        is_kept = self.is_over or self._entry.data is not None
-        return self if is_kept else self._caller.run.open_scope(self._caller, self.slot, None)
-
-    def entry(self) -> ScopeEntry:
-        """Return what a checkpoint keeps: the same."""
-        return self._entry
-
-
-def deliver(caller: AsyncExecution, slot: Slot, data: bytes, live: BaseException | None, *, is_error: bool) -> None:
-    """Give a call's outcome to its handle: rebuilt from its bytes, in the first run too."""
-    record = Record("o", status="error" if is_error else "ok", value=data, live=live)
-    value, error = outcome_of(caller.core, record, slot)
-    caller.child_ended(slot)
-    slot.handle.deliver(value, error)
-
-
-def hand_up(caller: AsyncExecution, done: VisitLog) -> None:
-    """Say in the caller's log, and to the scopes around it, what a call did to the run."""
-    caller.log.append(done)
-    caller.scope.note(done.admitted, done.taken)

@@ -144,6 +144,8 @@ class ExecutionContext(RunnerContext):
                 f"send_event takes an Event, not {type(event).__name__}; wrap the value in an event type of yours"
             )
         execution.send(event)
+        if execution.core.log is not None:
+            execution.core.log.event_sent(execution, event)
 
     def get_resource(self, name: str, resource_type: ResourceType) -> Any:
         """See `RunnerContext.get_resource`."""

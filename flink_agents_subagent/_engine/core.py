@@ -29,6 +29,7 @@ from flink_agents_subagent.errors import EngineError, RecordTooLargeError, Store
 if TYPE_CHECKING:
     from flink_agents_subagent._engine.calls import CallDesk
     from flink_agents_subagent._engine.direct import DirectContext
+    from flink_agents_subagent._engine.event_log import EventLog
     from flink_agents_subagent._engine.execution import Execution
     from flink_agents_subagent._engine.run import Run
 
@@ -57,6 +58,7 @@ class EngineCore:
         "deadlines",
         "effects",
         "failure",
+        "log",
         "meter",
         "now_ms",
         "observe",
@@ -83,6 +85,8 @@ class EngineCore:
         self.meter = Meter()
         self.count = self.meter.count
         self.observe = self.meter.observe
+        self.log: EventLog | None = None
+        """None unless there is an event log (E7.2)."""
         self.awaiting: dict[int, tuple[Run, Record, int]] = {}
         """By sequence number: the records that the store has not acknowledged, and when they were appended."""
         self.now_ms = 0

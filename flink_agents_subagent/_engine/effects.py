@@ -23,6 +23,7 @@ __all__ = [
     "FailTask",
     "InputFinished",
     "KeyedReader",
+    "Log",
     "Metric",
     "Observe",
     "SetTimer",
@@ -143,6 +144,15 @@ Metric: TypeAlias = Count | Observe
 """What is reported beside the effects, whenever the host asks: nothing depends on its order."""
 
 
+class Log(NamedTuple):
+    """Write an entry of the event log (E7.2); only when `EngineSettings.event_log` asks for them. Nothing depends on it.
+
+    What the host makes lines of (`log_line`).
+    """
+
+    entry: Mapping[str, Any]
+
+
 class FailTask(NamedTuple):
     """The engine cannot go on: fail the task with this error."""
 
@@ -150,7 +160,7 @@ class FailTask(NamedTuple):
 
 
 Effect: TypeAlias = (
-    StartCall | CancelCall | Append | Emit | WriteMemory | WriteRunNumber | SetTimer | InputFinished | FailTask
+    StartCall | CancelCall | Append | Emit | WriteMemory | WriteRunNumber | SetTimer | InputFinished | FailTask | Log
 )
 
 

@@ -13,6 +13,7 @@ from flink_agents_subagent._engine.checkpoint import KeyEntry, QueuedInput, deco
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.direct import DirectInputs, direct_action
 from flink_agents_subagent._engine.effects import CallOutcome, Effect, EnginePorts, FailTask, Metric
+from flink_agents_subagent._engine.event_log import EventLog
 from flink_agents_subagent._engine.faults import EngineStopped
 from flink_agents_subagent._engine.held_input import HeldInput
 from flink_agents_subagent._engine.restore import Restorer
@@ -40,7 +41,9 @@ class Engine:
     def __init__(self, agent: CompiledAgent, settings: EngineSettings, ports: EnginePorts) -> None:
         self._core = EngineCore(agent, settings, ports)
         self._core.calls = CallDesk(self._core)
-        action = direct_action(agent.routes)
+        # An event log wants to know of everything: then nothing is handled without a run.
+        action = direct_action(agent.routes) if settings.event_log == "off" else None
+        self._core.log = None if settings.event_log == "off" else EventLog(self._core)
         self._direct = None if action is None else DirectInputs(self._core, action)
         self._runs: dict[bytes, Run] = {}
         """The active run of each key that has one; an idle key has nothing here."""

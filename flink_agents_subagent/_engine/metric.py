@@ -25,6 +25,7 @@ JOURNAL_RECORDS: Final = "journal_records"
 JOURNAL_BYTES: Final = "journal_bytes"
 UNCLAIMED_EXPIRED: Final = "unclaimed_expired"
 DEAD_LETTERS: Final = "dead_letters"
+EVENT_LOG_LOST: Final = "event_log_lost"
 # Gauges.
 ACTIVE_RUNS: Final = "active_runs"
 PARKED_EXECUTIONS: Final = "parked_executions"

@@ -11,9 +11,10 @@ from typing import Any
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.async_execution import AsyncExecution
 from flink_agents_subagent._engine.checkpoint import RunEntry, ScopeEntry
-from flink_agents_subagent._engine.child_scope import ChildScope, EndedScope
+from flink_agents_subagent._engine.child_scope import ChildScope
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.effects import InputFinished
+from flink_agents_subagent._engine.ended_scope import EndedScope
 from flink_agents_subagent._engine.execution import Execution, Mismatch
 from flink_agents_subagent._engine.failure import RunFailure, action_error, emit_dead_letter, mismatch_error, stuck
 from flink_agents_subagent._engine.held_input import HeldInput, input_event
@@ -85,7 +86,10 @@ class Run(Scope):
         """Start with the input, and replay what is recorded."""
         effects = len(self.core.effects)
         if not self._executions:
-            self._route(self._input_event(), 0)
+            event = self._input_event()
+            if self.core.log is not None:
+                self.core.log.run_started(self, event)
+            self._route(event, 0)
         self._step(0)
         if not self._active and self._journal is not None and self._journal.is_doubtful:
             # It has come to its end without its journal: that is the journal of an identical input, which is still to come.
@@ -185,6 +189,8 @@ class Run(Scope):
         self.is_over = True
         if self._journal is not None:
             self._journal.end()
+        if self.core.log is not None:
+            self.core.log.run_ended(self, has_failed=self._failure is not None)
         self.core.effects.append(InputFinished(self._input.ticket, self.key))
         # Nothing refers to itself any more, so that a run goes at once and costs the garbage collector nothing.
         self._executions.clear()
@@ -284,6 +290,21 @@ class Run(Scope):
         return self._journal
 
     @property
+    def started_ms(self) -> int:
+        """When it began, in whichever life."""
+        return self._started_ms
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether a recorded fact is still to be delivered."""
+        return self._journal is not None and self._journal.is_replaying
+
+    @property
+    def known_number(self) -> int | None:
+        """Its number, None as long as nothing needed one."""
+        return None if self._journal is None else self._journal.known_number
+
+    @property
     def shared(self) -> SharedState:
         """What the executions of the run share."""
         if self._shared is None:
@@ -322,6 +343,8 @@ class Run(Scope):
         if self._journal is not None and self._journal.is_doubtful:
             self.abandon(is_final=False)
             return
+        if self.core.log is not None:
+            self.core.log.action_failed(self, action, error)
         if self.core.settings.on_action_error == "fail":
             self.core.fail(action_error(self, action, error))
         self._failure = RunFailure(action, error)

@@ -77,6 +77,11 @@ class RunJournal:
         return "without number" if self.records is None else str(self.records.run_number)
 
     @property
+    def known_number(self) -> int | None:
+        """The run's number if something needed it."""
+        return None if self.records is None else self.records.run_number
+
+    @property
     def known_fingerprint(self) -> bytes | None:
         """The input's fingerprint if something needed it."""
         return self._fingerprint

@@ -45,6 +45,8 @@ class Scope(ABC):
     """Names of the sub-agents within which its executions run, outermost first (G1)."""
     path: tuple[str, ...] = ()
     """What tells its executions from those of other scopes of the run (E5.2)."""
+    call = ""
+    """The sub-agent call within which its executions run, as `execution.slot`."""
 
     def __init__(self, core: EngineCore, agent: CompiledAgent) -> None:
         self.core = core
@@ -100,6 +102,11 @@ class Scope(ABC):
     ) -> None:
         """Note what was done to the run, whose state outlives the scope's: calls admitted, records taken by `def` actions."""
 
+    @property
+    def events_sent(self) -> int:
+        """Events that are routed, outputs included."""
+        return self._events_sent
+
     def execution_at(self, ordinal: int) -> Execution:
         """Return an execution; raises `Mismatch` when the code has not started it."""
         if ordinal >= len(self._executions):
@@ -118,10 +125,13 @@ class Scope(ABC):
 
     def _visit_active(self) -> bool:
         """Visit every active execution in order, those included that it starts; tell whether the scope goes on."""
-        active = self._active
+        active, log = self._active, self.core.log
         # It grows while they are visited.
         for execution in active:
-            execution.visit()
+            if log is None:
+                execution.visit()
+            else:
+                log.visit(execution)
             if self._active is not active:
                 # It has failed: no code of it runs any more.
                 return False
@@ -138,7 +148,10 @@ class Scope(ABC):
         """Let the sub-agent calls of an execution go on, and itself as often as one of them has ended."""
         children = execution.children
         while children is not None and children.visit():
-            execution.visit()
+            if self.core.log is None:
+                execution.visit()
+            else:
+                self.core.log.visit(execution)
             if self._active is not active:
                 return False
             self._after_visit(execution)
@@ -200,6 +213,8 @@ class Scope(ABC):
             execution = _kind_of(action)(self, self._address(ordinal), action, event, event_ordinal)
         self._executions.append(execution)
         self._active.append(execution)
+        if self.core.log is not None:
+            self.core.log.execution_started(execution)
 
     def _start_again(self, ordinal: int, action: CompiledAction, event: Event, event_ordinal: int) -> Execution:
         """Return the execution with this ordinal, of which the checkpoint knows something."""
@@ -223,6 +238,8 @@ class Scope(ABC):
         """End what runs: for good, or because the task ends and it will be replayed elsewhere."""
         active, self._active = self._active, []
         self.torn = frozenset(execution.address for execution in active if execution.is_logged)
+        if self.core.log is not None:
+            self.core.log.torn_down(active, is_final=is_final)
         for execution in active:
             execution.abandon(is_final=is_final)
         if is_final:

@@ -29,6 +29,8 @@ class EngineSettings:
     tool_parallelism: int = 16
     tool_timeout_ms: int = 300_000
     log_keys: bool = False
+    event_log: Literal["off", "standard", "verbose"] = "off"
+    """What the event log holds, wherever it goes (E7.2)."""
     memory_expires: bool = False
     """Whether the host drops entries of short-term memory some time after they were written."""
 
@@ -52,5 +54,6 @@ class EngineSettings:
             tool_parallelism=options["tool-call.parallelism"],
             tool_timeout_ms=options["tool-call.timeout"],
             log_keys=options["log-keys"],
+            event_log="off" if options["event-log"] == "off" else options["event-log.level"],
             memory_expires=options["short-term-memory.ttl"] is not None,
         )

@@ -18,6 +18,7 @@ from flink_agents_subagent._engine.effects import (
     EnginePorts,
     FailTask,
     InputFinished,
+    Log,
     SetTimer,
     StartCall,
     WriteMemory,
@@ -28,6 +29,7 @@ from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.calls import Calls
 from flink_agents_subagent._flink.crash_points import calls_with_crash
 from flink_agents_subagent._flink.effect_block import EffectBlock
+from flink_agents_subagent._flink.event_log import EventLogWriter
 from flink_agents_subagent._flink.formats import decoder, encoder
 from flink_agents_subagent._flink.input_block import InputBlock
 from flink_agents_subagent._flink.java_subagents import JavaSubagents
@@ -85,6 +87,9 @@ class OperatorHost:
             WriteMemory: effects.write_memory,
             WriteRunNumber: effects.write_run_number,
         }
+        self._event_log = None if told.engine.event_log == "off" else EventLogWriter(java, told.where)
+        if self._event_log is not None:
+            self._handlers[Log] = self._event_log.add
 
     def open(self) -> None:
         """Wait for the background loop and open the resources."""
@@ -104,9 +109,12 @@ class OperatorHost:
         self._engine.start(now)
         effects = self._engine.take_effects()
         for effect in effects:
+            if isinstance(effect, Log):
+                self._handlers[Log](effect)
             if isinstance(effect, FailTask):
                 # Before the calls of runs that can: the code is to be corrected before anything is sent by it.
                 self._fail(effect)
+        effects = [effect for effect in effects if not isinstance(effect, Log)]
         return self._perform(effects, now)
 
     def process(self, inputs: bytes) -> bytes | None:
@@ -165,6 +173,8 @@ class OperatorHost:
         if not self.calls.is_drain_coming:
             self.calls.flush()
         self._metrics.flush_if_due(now)
+        if self._event_log is not None:
+            self._event_log.flush()
         return self._effects.take()
 
     def _emit_dead_letter(self, effect: Emit) -> None:
@@ -179,6 +189,8 @@ class OperatorHost:
         self.calls.cancel(effect.call)
 
     def _fail(self, effect: FailTask) -> None:
+        if self._event_log is not None:
+            self._event_log.flush()
         # What the inputs before the faulty one sent is not lost with it.
         performed = self._effects.take()
         if performed is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flink_agents_subagent._engine.settings import EngineSettings
@@ -27,6 +28,8 @@ class OperatorSettings:
     crash_at: str
     """The point at which the process is to die, as in `before-call-end:3`; empty: none (decision 0011)."""
     engine: EngineSettings
+    where: Mapping[str, str | int]
+    """Which attempt of which subtask it is, as lines of the event log say it."""
 
     @classmethod
     def parse(cls, settings: bytes) -> OperatorSettings:
@@ -48,6 +51,12 @@ class OperatorSettings:
             output_format=told["output-format"],
             crash_at=told["crash-at"],
             engine=EngineSettings.from_options(told["job-identifier"], told["operator-uid"], told["options"]),
+            where={
+                "job": told["job-identifier"],
+                "operator": told["operator-uid"],
+                "subtask": int(told["subtask"]),
+                "task_attempt": int(told["task-attempt"]),
+            },
         )
 
     def check_python(self) -> None:

@@ -61,5 +61,8 @@ class JavaHost(Protocol):
     def observe(self, name: str, label: str, values: bytes) -> None:
         """Add values to a histogram: big-endian 64-bit numbers."""
 
+    def writeEvents(self, lines: bytes, count: int) -> int:  # noqa: N802 - a Java name
+        """Hand lines to the event log, or drop them when it is full; return how many were lost since the last time."""
+
     def fail(self, error: bytes) -> None:
         """Fail the task; any thread."""

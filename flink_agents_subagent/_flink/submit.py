@@ -80,11 +80,13 @@ def attach(stream: DataStream, keying: Keying, submission: Submission, output: O
 
     Raises:
         DefinitionError: The stream cannot be keyed as asked, the selector cannot be sent, or Java is too old; or the
-            store needs checkpoints that do not overlap, and the environment allows several at a time.
+            store needs checkpoints that do not overlap, and the environment allows several at a time; or an event log in
+            files has no folder.
     """
     environment = stream.get_execution_environment()
     check_java(java_version())
     _refuse_overlapping_checkpoints(environment, submission.options)
+    _refuse_log_without_folder(submission.options)
     add_jar(environment)
     element = _element_of(stream, keying)
     ship_python(environment)
@@ -140,6 +142,13 @@ def _refuse_overlapping_checkpoints(
         raise DefinitionError(
             f"execution.checkpointing.max-concurrent-checkpoints is {concurrent}, but the Kafka store deletes records by the "
             "order of checkpoints, which must not overlap; set it to 1"
+        )
+
+
+def _refuse_log_without_folder(options: Mapping[str, OptionValue]) -> None:
+    if options["event-log"] == "file" and options["event-log.file.directory"] is None:
+        raise DefinitionError(
+            "event-log is 'file', and event-log.file.directory is not set; set it to a folder that the TaskManagers may write to"
         )
 
 

@@ -76,6 +76,8 @@ def _begin(ctx: RunnerContext, setup: BaseChatModelSetup, call: ToolCall, limits
         on_error=functools.partial(_failed, tool.name),
         on_timeout=functools.partial(_timed_out, tool.name, timeout_ms),
         label=f"tool:{tool.name}",
+        # Not what is injected: it may come from the configuration.
+        arguments=call.arguments,
     )
 
 

@@ -207,7 +207,8 @@ class BaseChatModelSetup(Resource):
         kwargs = {**self.kwargs, "model": self.model}
         if output is not None:
             kwargs["output_schema"] = dict(output.schema)
-        call = functools.partial(self._chat, tuple(messages), offer.callables, kwargs, str(ctx.uuid4()))
+        asked = tuple(messages)
+        call = functools.partial(self._chat, asked, offer.callables, kwargs, str(ctx.uuid4()))
         is_coroutine = inspect.iscoroutinefunction(self._connection.chat)
         return ctx._open_call(
             CallSpec(
@@ -218,6 +219,8 @@ class BaseChatModelSetup(Resource):
                 timeout_ms=self._timeout_ms,
                 retry=_restricted(self.retry),
                 label=f"chat:{self.name}",
+                # Not the parameters, which are settings of the model.
+                arguments={"messages": asked},
                 used=_tokens,
             )
         )

@@ -120,6 +120,8 @@ class BaseDeferredSubagentSetup(SubagentSetup):
             on_timeout=functools.partial(_timed_out, self.name, timeout_ms),
             must_be_awaited=submission.must_be_awaited,
             label=self.name,
+            session_id=request.session_id,
+            arguments={"prompt": request.prompt},
             course=None if lane is None else CallCourse(lane=lane),
         )
         return self._open(ctx, spec, request)

@@ -66,6 +66,8 @@ class InternalSubagent(SubagentSetup):
             starts_at_await=True,
             must_be_awaited=submission.must_be_awaited,
             label=self.name,
+            session_id=request.session_id,
+            arguments={"prompt": request.prompt},
             scope=ScopeCall(
                 self.agent,
                 request.prompt,

@@ -137,6 +137,8 @@ class AsyncInvocation:
             retry=self._limits.retry,
             on_timeout=self._timed_out,
             label=self._name,
+            session_id=self._request.session_id,
+            arguments={"prompt": self._request.prompt},
             course=course,
         )
 

@@ -6,6 +6,7 @@ effect and its consequence, the process passes a *point* at which it may die. Wh
 
 from __future__ import annotations
 
+import json
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from flink_agents_subagent._engine.effects import (
     EnginePorts,
     FailTask,
     InputFinished,
+    Log,
     SetTimer,
     StartCall,
     WriteMemory,
@@ -27,6 +29,7 @@ from flink_agents_subagent._engine.effects import (
 )
 from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec
 from flink_agents_subagent._engine.engine import Engine
+from flink_agents_subagent._engine.log_line import LogLines
 from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent._engine.settings import EngineSettings
 from flink_agents_subagent._plan.compiled import CompiledAgent
@@ -84,6 +87,11 @@ class Process:
         self.outputs = list(checkpoint.outputs)
         self.to_deliver: deque[SourceInput] = deque()
         self.counters: Counter[str] = Counter()
+        self.events: list[dict[str, Any]] = []
+        """The event log: the lines as whoever reads them gets them."""
+        settings = job.settings
+        where = {"job": settings.job_identifier, "operator": settings.operator_uid, "subtask": 0}
+        self._lines = LogLines({**where, "task_attempt": self.life - 1})
         self.failure: BaseException | None = None
         self.is_dead = False
         self._activity = Activity.INPUT
@@ -95,6 +103,7 @@ class Process:
             Emit: self._emit,
             FailTask: self._fail,
             InputFinished: self._finish,
+            Log: self._log,
             SetTimer: self._set_timer,
             StartCall: self.calls.waiting.append,
             WriteMemory: self.state.write,
@@ -261,6 +270,9 @@ class Process:
     def _emit(self, effect: Emit) -> None:
         self._observer.acting(self._activity)
         self.outputs.append(Output(effect.key, effect.payload, effect.timestamp, effect.is_dead_letter))
+
+    def _log(self, effect: Log) -> None:
+        self.events.append(json.loads(self._lines.line(effect.entry)))
 
     def _fail(self, effect: FailTask) -> None:
         if self.failure is None:

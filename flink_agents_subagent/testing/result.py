@@ -47,6 +47,8 @@ class LocalResult:
     """Short-term memory by key as the runs left it; objects as nested dicts."""
     metrics: Mapping[str, int] = field(default_factory=dict)
     """Counters by name."""
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """The event log, a dict for each line; empty unless the option `event-log` is set, to whatever place."""
 
     @property
     def values(self) -> list[Any]:

@@ -84,6 +84,7 @@ class LocalRunner:
             calls=calls_of(world.invocations),
             memory=memory_of(self._job, process.state),
             metrics=dict(process.counters),
+            events=process.events,
         )
 
 

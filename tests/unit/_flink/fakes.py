@@ -20,6 +20,9 @@ class FakeJava(JavaHost):
         self.committed: list[tuple[bytes, int, int]] = []
         self.started: list[int] = []
         self.counted: list[tuple[str, str, int]] = []
+        self.events: list[dict[str, Any]] = []
+        self.event_blocks: list[int] = []
+        self.lines_to_lose = 0
         self.observed: list[tuple[str, str, int]] = []
         self.memory: dict[tuple[bytes, bytes], bytes] = {}
         self.entries: dict[bytes, bytes | None] = {}
@@ -95,6 +98,13 @@ class FakeJava(JavaHost):
     def observe(self, name: str, label: str, values: bytes) -> None:
         """Remember."""
         self.observed += [(name, label, value) for (value,) in struct.iter_unpack(">q", values)]
+
+    def writeEvents(self, lines: bytes, count: int) -> int:  # noqa: N802 - a Java name
+        """Remember, and lose as many lines as told."""
+        self.events += [json.loads(line) for line in lines.splitlines()]
+        self.event_blocks.append(count)
+        lost, self.lines_to_lose = self.lines_to_lose, 0
+        return lost
 
     def fail(self, error: bytes) -> None:
         """Remember."""

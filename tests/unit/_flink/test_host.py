@@ -55,7 +55,7 @@ class AskingAgent(Agent):
         await ctx.durable_execute_async(_ask, event.input)
 
 
-def _settings() -> bytes:
+def _settings(**options: str) -> bytes:
     told = {
         "version": 1,
         "python-version": python_version(),
@@ -63,9 +63,11 @@ def _settings() -> bytes:
         "operator-uid": "agent-echo",
         "input-format": "pickle",
         "output-format": "pickle",
-        "options": resolve_options({}),
+        "options": resolve_options(options),
         "python-files-directory": "/nonexistent",
         "crash-at": "",
+        "subtask": "3",
+        "task-attempt": "2",
     }
     return json.dumps(told).encode()
 
@@ -84,6 +86,19 @@ def host(java: FakeJava, monkeypatch: pytest.MonkeyPatch) -> Iterator[OperatorHo
     assert made.start(_NOW_MS) is None
     yield made
     made.close()
+
+
+@pytest.fixture
+def logging(java: FakeJava) -> Iterator[OperatorHost]:
+    """A started host with an event log."""
+    made = OperatorHost(java, BackgroundLoop(), dump_plan(EchoAgent(), {}), _settings(**{"event-log": "slf4j"}))
+    assert made.start(_NOW_MS) is None
+    yield made
+    made.close()
+
+
+def _told(java: FakeJava) -> list[tuple[str, str]]:
+    return [(event["what"], event["status"]) for event in java.events]
 
 
 def _inputs(first_ticket: int, *values: object) -> bytes:
@@ -148,3 +163,82 @@ def test_nothing_is_sent_where_a_restored_run_cannot_go_on(monkeypatch: pytest.M
     restored.close()
 
     assert (len(before.started), after.started) == (3, [])
+
+
+def test_lines_of_the_event_log_go_to_java_as_they_come(logging: OperatorHost, java: FakeJava) -> None:
+    """One block for each command, every line with job, operator, subtask and attempt; the effects are as without [E7.2]."""
+    effects = logging.process(_inputs(1, "a"))
+
+    assert effects == _effects(1, "a")
+    assert _told(java) == [
+        ("run", "started"),
+        ("execution", "started"),
+        ("event", "sent"),
+        ("execution", "ok"),
+        ("run", "ok"),
+    ]
+    assert java.event_blocks == [5]
+    assert java.events[0] == {
+        "time": "1970-01-01T00:00:01.000Z",
+        "job": "job",
+        "operator": "agent-echo",
+        "subtask": 3,
+        "task_attempt": 2,
+        "what": "run",
+        "status": "started",
+        "key": java.events[0]["key"],
+        "run": 1,
+        "replayed": False,
+    }
+
+
+def test_a_failure_is_in_the_event_log(logging: OperatorHost, java: FakeJava) -> None:
+    """What led to the failure of the task is handed over before the task fails [E7.2]."""
+    with pytest.raises(ActionError):
+        logging.process(_inputs(1, ValueError("no such shop")))
+
+    assert _told(java)[-1] == ("execution", "failed")
+    assert java.events[-1]["error"] == "ValueError"
+
+
+def test_lost_lines_are_counted_and_announced(logging: OperatorHost, java: FakeJava) -> None:
+    """The next line that gets through says how many are missing since the start; the task goes on [E7.2]."""
+    java.lines_to_lose = 5
+    assert logging.process(_inputs(1, "a")) == _effects(1, "a")
+    java.lines_to_lose = 1
+    logging.process(_inputs(2, "b"))
+    logging.process(_inputs(3, "c"))
+
+    announced = [event["lines"] for event in java.events if event["what"] == "log"]
+    lost = [amount for name, _, amount in java.counted if name == "event_log_lost"]
+
+    assert (announced, lost) == ([5, 6], [5, 1])
+
+
+def test_without_an_event_log_java_is_told_nothing(host: OperatorHost, java: FakeJava) -> None:
+    """Off is the default [E7.2]."""
+    host.process(_inputs(1, "a"))
+
+    assert (java.events, java.event_blocks) == ([], [])
+
+
+def test_a_restored_run_that_cannot_go_on_is_in_the_event_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the replay came to is told before the task fails [E7.2]."""
+    before, after = FakeJava(), FakeJava()
+    settings = _settings(**{"event-log": "slf4j"})
+    host = OperatorHost(before, BackgroundLoop(), dump_plan(AskingAgent(), {}), settings)
+    host.start(_NOW_MS)
+    host.process(_inputs(1, "first"))
+    host.snapshot(_NOW_MS)
+    host.close()
+    monkeypatch.setattr(AskingAgent, "refused", "first")
+    restored = OperatorHost(after, BackgroundLoop(), dump_plan(AskingAgent(), {}), settings)
+    for key, entry in before.entries.items():
+        assert entry is not None
+        restored.restore_entry(key, entry)
+
+    with pytest.raises(ActionError, match="first"):
+        restored.start(_NOW_MS)
+    restored.close()
+
+    assert _told(after) == [("run", "started"), ("execution", "started"), ("execution", "failed")]

@@ -189,6 +189,7 @@ final class AgentOperator extends AbstractStreamOperator<Object>
                 runs,
                 positions,
                 restored,
+                getRuntimeContext().getTaskInfo(),
                 keyGroups(),
                 maxParallelism(),
                 new OperatorMetrics(getMetricGroup()));

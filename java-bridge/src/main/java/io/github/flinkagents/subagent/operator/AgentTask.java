@@ -13,6 +13,7 @@
  */
 package io.github.flinkagents.subagent.operator;
 
+import io.github.flinkagents.subagent.eventlog.EventLog;
 import io.github.flinkagents.subagent.protocol.KeyGroups;
 import io.github.flinkagents.subagent.protocol.OnMailboxThread;
 import io.github.flinkagents.subagent.python.EntryPoint;
@@ -26,6 +27,7 @@ import io.github.flinkagents.subagent.store.StorePosition;
 import io.github.flinkagents.subagent.store.StoreSettings;
 import io.github.flinkagents.subagent.store.StoreTail;
 import io.github.flinkagents.subagent.subagents.JavaSubagents;
+import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.operators.ProcessingTimeService;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +59,7 @@ final class AgentTask implements AutoCloseable {
     private final JavaSubagents subagents;
     private @Nullable PythonHost python;
     private @Nullable EngineHost host;
+    private @Nullable EventLog eventLog;
     private String storeId = "";
     private boolean isStarted;
 
@@ -85,10 +88,17 @@ final class AgentTask implements AutoCloseable {
     void open(PythonHost opened, byte[] plan) throws Exception {
         python = opened;
         long start = System.nanoTime();
+        int subtask = parts.task.getIndexOfThisSubtask();
+        int attempt = parts.task.getAttemptNumber();
+        EventLog.Origin origin = new EventLog.Origin(
+                parts.settings.text("job-identifier"), parts.settings.text("operator-uid"), subtask, attempt);
+        eventLog = EventLog.open(parts.settings.options(), origin).orElse(null);
         parts.metrics.gauge("held_inputs", held::count);
         opened.startThreads(instance, wakeUp::wake);
         Settings settings = parts.settings
                 .with("python-files-directory", opened.pythonFilesDirectory())
+                .with("subtask", String.valueOf(subtask))
+                .with("task-attempt", String.valueOf(attempt))
                 .with("crash-at", crash.text());
         host = newHost(opened);
         opened.call(EntryPoint.OPEN, host, instance, plan, settings.toJson());
@@ -183,6 +193,9 @@ final class AgentTask implements AutoCloseable {
             python.callQuietly(EntryPoint.CLOSE, instance);
             python.close();
         }
+        if (eventLog != null) {
+            eventLog.close();
+        }
         store.close();
     }
 
@@ -249,6 +262,7 @@ final class AgentTask implements AutoCloseable {
                         subagents,
                         parts.runs,
                         parts.metrics,
+                        eventLog,
                         wakeUp),
                 parts.maxParallelism);
     }
@@ -270,6 +284,7 @@ final class AgentTask implements AutoCloseable {
             CheckpointedRuns runs,
             CheckpointedPositions positions,
             StoreOpening.Restored restored,
+            TaskInfo task,
             KeyGroups keyGroups,
             int maxParallelism,
             OperatorMetrics metrics) {}

@@ -13,6 +13,7 @@
  */
 package io.github.flinkagents.subagent.operator;
 
+import io.github.flinkagents.subagent.eventlog.EventLog;
 import io.github.flinkagents.subagent.protocol.KeyGroups;
 import io.github.flinkagents.subagent.protocol.OnAnyThread;
 import io.github.flinkagents.subagent.protocol.OnMailboxThread;
@@ -123,6 +124,11 @@ public final class EngineHost {
         perform(() -> effects.metrics().observe(name, label, values));
     }
 
+    /** Hands lines to the event log, which never waits; returns how many were lost since the last time. */
+    public long writeEvents(byte[] lines, long count) throws Exception {
+        return answer(() -> effects.eventLog().write(lines, count));
+    }
+
     /** Tells that completions wait on the Python side. */
     @OnAnyThread
     public void wake() {
@@ -200,5 +206,6 @@ public final class EngineHost {
             JavaSubagents subagents,
             CheckpointedRuns runs,
             OperatorMetrics metrics,
+            @Nullable EventLog eventLog,
             WakeUp wakeUp) {}
 }

@@ -13,6 +13,7 @@
  */
 package io.github.flinkagents.subagent.store;
 
+import io.github.flinkagents.subagent.protocol.SafeName;
 import io.github.flinkagents.subagent.protocol.ErrorCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

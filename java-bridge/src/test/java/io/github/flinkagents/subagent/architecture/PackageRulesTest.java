@@ -51,6 +51,8 @@ class PackageRulesTest {
             .definedBy("..subagent.python..")
             .layer("subagents")
             .definedBy("..subagent.subagents..")
+            .layer("eventlog")
+            .definedBy("..subagent.eventlog..")
             .layer("api")
             .definedBy("..subagent.api..")
             .layer("protocol")
@@ -65,10 +67,12 @@ class PackageRulesTest {
             .mayOnlyBeAccessedByLayers("operator")
             .whereLayer("subagents")
             .mayOnlyBeAccessedByLayers("operator")
+            .whereLayer("eventlog")
+            .mayOnlyBeAccessedByLayers("operator")
             .whereLayer("api")
             .mayOnlyBeAccessedByLayers("subagents")
             .whereLayer("protocol")
-            .mayOnlyBeAccessedByLayers("operator", "source", "store", "python", "subagents");
+            .mayOnlyBeAccessedByLayers("operator", "source", "store", "python", "subagents", "eventlog");
 
     /** What sub-agents are written against needs the Java platform alone: no Flink, no Python, none of our own inside [B1]. */
     @ArchTest
@@ -98,6 +102,26 @@ class PackageRulesTest {
             .arePublic()
             .should()
             .haveSimpleName("JavaSubagents");
+
+    /** The event log knows nothing of Flink, and is one class to the operator. */
+    @ArchTest
+    private final ArchRule eventLogWithoutFlink = noClasses()
+            .that()
+            .resideInAPackage("..subagent.eventlog..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.apache.flink..");
+
+    @ArchTest
+    private final ArchRule eventLogParts = classes()
+            .that()
+            .resideInAPackage("..subagent.eventlog..")
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .arePublic()
+            .should()
+            .haveSimpleName("EventLog");
 
     /** Only one package embeds Python. */
     @ArchTest

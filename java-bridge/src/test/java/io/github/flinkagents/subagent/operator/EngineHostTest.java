@@ -73,7 +73,7 @@ class EngineHostTest {
             }
         };
         EngineHost.Effects effects = new EngineHost.Effects(
-                outputs, null, () -> 0L, null, null, null, null, call -> {}, null, null, null, null);
+                outputs, null, () -> 0L, null, null, null, null, call -> {}, null, null, null, null, null);
         return new EngineHost(failure, effects, 8);
     }
 }

@@ -11,9 +11,8 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package io.github.flinkagents.subagent.store;
+package io.github.flinkagents.subagent.protocol;
 
-import io.github.flinkagents.subagent.protocol.KeyBytes;
 
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -26,14 +25,15 @@ import java.util.HexFormat;
  * case does not count. A name that would be too long ends in a digest of the whole text, after a {@code ~} that no other
  * name holds.
  */
-final class SafeName {
+public final class SafeName {
     private static final int MAX_LENGTH = 120;
     private static final int KEPT_LENGTH = 48;
     private static final HexFormat HEX = HexFormat.of();
 
     private SafeName() {}
 
-    static String encode(String text) {
+    /** Returns the file name that stands for a text. */
+    public static String encode(String text) {
         // Unlike getBytes, the key codec tells halves of surrogate pairs apart; its tag means nothing here.
         byte[] key = KeyBytes.ofString(text);
         byte[] utf8 = Arrays.copyOfRange(key, 1, key.length);
