@@ -16,6 +16,7 @@ _GUIDES = [
     "chat-models",
     "delegation",
     "durable-calls",
+    "event-log",
     "java-subagents",
     "migration",
     "react",

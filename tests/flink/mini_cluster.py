@@ -108,6 +108,8 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.options: dict[str, str] = {}
+        """Options of the agent that works here."""
         self._fed = 0
         for name in ("inputs", "outputs", "store", "savepoints"):
             (path / name).mkdir()
@@ -160,6 +162,8 @@ class Job:
         """Submit an agent behind a stream of JSON texts."""
         env = AgentsExecutionEnvironment.get_execution_environment(flink)
         env.set_option("store.embedded.dir", str(folder.path / "store"))
+        for name, value in folder.options.items():
+            env.set_option(name, value)
         sink = FileSink.for_row_format((folder.path / "outputs").as_uri(), Encoder.simple_string_encoder())
         policy = RollingPolicy.on_checkpoint_rolling_policy()
         outputs = env.from_datastream(stream, key_field="key").apply(agent).to_json_datastream()

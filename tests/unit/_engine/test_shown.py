@@ -54,7 +54,7 @@ class Hostile:
         raise RuntimeError("repr")
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """An exception without a text."""
 
     def __str__(self) -> str:
@@ -84,8 +84,8 @@ class Unreadable(Exception):
         (Reply(text="yes", signed_with=SecretStr("x")), {"text": "yes", "signed_with": {"type": "SecretStr"}}),
         (InputEvent(input=[1]), {"input": [1]}),
         (ValueError("no"), {"type": "ValueError", "message": "no"}),
-        (Unreadable(), {"type": "Unreadable", "message": "(no text: RuntimeError)"}),
-        (UserDict(password="x"), {"type": "UserDict"}),
+        (UnreadableError(), {"type": "UnreadableError", "message": "(no text: RuntimeError)"}),
+        (UserDict(user="x"), {"type": "UserDict"}),
         (object, {"type": "type"}),
     ],
 )

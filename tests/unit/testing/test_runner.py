@@ -326,3 +326,23 @@ def test_outputs_of_any_type_come_back() -> None:
         ctx.send_event(OutputEvent(output={"point": Point(event.input), "other": range(3)}))
 
     assert LocalRunner(_agent(act)).run([("ada", 1)]).values == [{"point": Point(1), "other": range(3)}]
+
+
+def test_the_event_log_is_a_list() -> None:
+    """Whatever place the option names; without it the list is empty [E7.2, E8.1]."""
+    agent = _agent(_tripling)
+    logged = LocalRunner(agent, options={"event-log": "slf4j", "log-keys": True}).run([("ada", 2)])
+    plain = LocalRunner(agent).run([("ada", 2)])
+
+    calls = [event for event in logged.events if event["what"] == "call"]
+    assert [(event["status"], event["duration_ms"]) for event in calls if "duration_ms" in event] == [("ok", 90_000)]
+    assert {(event["key"], event["operator"], event["task_attempt"]) for event in logged.events} == {
+        ("'ada'", "agent-sample", 0)
+    }
+    assert (plain.events, plain.values) == ([], logged.values)
+
+
+async def _tripling(event: InputEvent, ctx: RunnerContext) -> None:
+    """Wait in a call."""
+    await ctx.durable_execute_async(wait, 90)
+    ctx.send_event(OutputEvent(output=3 * event.input))

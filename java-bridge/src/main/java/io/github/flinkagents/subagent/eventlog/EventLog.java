@@ -64,8 +64,9 @@ public final class EventLog implements AutoCloseable {
             case "off" -> Optional.empty();
             case "slf4j" -> Optional.of(new EventLog(new LoggerSink(), MAX_BYTES));
             case "file" -> Optional.of(new EventLog(openFiles(options, origin), MAX_BYTES));
-            default -> throw new IllegalArgumentException("event-log cannot be '" + kind + "'; this jar knows off, file and"
-                    + " slf4j. Use the jar and the Python package of one release of flink-agents-subagent.");
+            default ->
+                throw new IllegalArgumentException("event-log cannot be '" + kind + "'; this jar knows off, file and"
+                        + " slf4j. Use the jar and the Python package of one release of flink-agents-subagent.");
         };
     }
 

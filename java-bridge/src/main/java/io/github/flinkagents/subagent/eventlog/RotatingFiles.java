@@ -24,6 +24,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -44,6 +45,7 @@ final class RotatingFiles implements LineSink {
     private final String attempt;
     private final Limits limits;
     private final Clock clock;
+    private Instant begun = Instant.EPOCH;
     private FileChannel file;
     private long size;
 
@@ -86,22 +88,25 @@ final class RotatingFiles implements LineSink {
     }
 
     private FileChannel begin() throws IOException {
-        FileChannel begun = create(clock.instant());
+        FileChannel next = create();
         size = 0;
         removeOldest();
-        return begun;
+        return next;
     }
 
-    private FileChannel create(Instant first) throws IOException {
-        for (Instant now = first; ; now = now.plusMillis(1)) {
+    private FileChannel create() throws IOException {
+        // Names have to sort by age, also of files that were begun in one millisecond or before the clock was set back.
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        begun = now.isAfter(begun) ? now : begun.plusMillis(1);
+        while (true) {
             try {
                 return FileChannel.open(
-                        folder.resolve(subtask + BEGUN.format(now) + attempt + SUFFIX),
+                        folder.resolve(subtask + BEGUN.format(begun) + attempt + SUFFIX),
                         StandardOpenOption.CREATE_NEW,
                         StandardOpenOption.WRITE);
             } catch (FileAlreadyExistsException taken) {
                 // Of another writer; the name of the next millisecond is as good.
-                continue;
+                begun = begun.plusMillis(1);
             }
         }
     }

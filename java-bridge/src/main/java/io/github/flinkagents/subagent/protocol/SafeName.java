@@ -13,7 +13,6 @@
  */
 package io.github.flinkagents.subagent.protocol;
 
-
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;

@@ -13,8 +13,8 @@
  */
 package io.github.flinkagents.subagent.store;
 
-import io.github.flinkagents.subagent.protocol.SafeName;
 import io.github.flinkagents.subagent.protocol.ErrorCode;
+import io.github.flinkagents.subagent.protocol.SafeName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -76,7 +76,19 @@ class BorderBlocksConformanceTest {
         DeadlineTimer timer = new DeadlineTimer(time, () -> {});
         block = new EffectBlock(
                 new EngineHost.Effects(
-                        new Sent(), journal, () -> 0L, timer, state.memory, held, inputs, null, null, null, null, null, null),
+                        new Sent(),
+                        journal,
+                        () -> 0L,
+                        timer,
+                        state.memory,
+                        held,
+                        inputs,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null),
                 MAX_PARALLELISM);
     }
 

@@ -1,0 +1,79 @@
+"""The event log of a job that fails once in the middle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flink.agents import Delegating
+from tests.flink.board import Board
+from tests.flink.mini_cluster import Folder, Job, MiniCluster, until
+
+pytestmark = pytest.mark.flink
+
+
+def _lines(folder: Path) -> list[dict[str, Any]]:
+    files = sorted(folder.rglob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text(encoding="ascii").splitlines()]
+
+
+def _ends_of_calls(lines: list[dict[str, Any]], key: str) -> list[tuple[Any, ...]]:
+    """Return which calls had an outcome, in which attempt of the task, and whether it was replayed."""
+    return [
+        (line["task_attempt"], line["call"], line["status"], line["replayed"])
+        for line in lines
+        if line["what"] == "call" and line["status"] != "started" and "subagent" not in line and line["key"] == key
+    ]
+
+
+def test_calls_are_logged_once_as_made_and_once_as_replayed(
+    cluster: MiniCluster, board: Board, folder: Folder, tmp_path: Path
+) -> None:
+    """Those of the action and those of its sub-agent; what was not recorded at the failure is made in the second attempt [E7.2, E4.5]."""
+    outer, inner, late = "logged outer", "logged inner", "logged late"
+    board.hold(inner)
+    board.hold(late)
+    folder.options = {
+        "event-log": "file",
+        "event-log.file.directory": str(tmp_path / "events"),
+        "job-identifier": "Logged job",
+        "log-keys": "true",
+    }
+    folder.feed({"key": "a", "id": 1, "do": [["call", outer], ["delegate", [["call", inner], ["call", late]]]]})
+    job = Job.run(cluster, folder, Delegating())
+    board.wait_asked(inner)
+    job.checkpoint()
+    board.release(inner)
+    board.wait_asked(late)
+    restarts = job.restarts()
+    board.answer("poison", "fail")
+    folder.feed({"key": "poison", "id": 0, "do": [["fail_if_told", "poison"]]})
+    until(lambda: job.restarts() > restarts, "a restart")
+    board.wait_asked(late, 2)
+    board.release(late)
+    job.commit(folder, 3)
+    job.cancel()
+
+    lines = _lines(tmp_path / "events")
+    calls = [line for line in lines if line["what"] == "call" and line["key"] == "'a'" and "subagent" in line]
+    folders = {file.parent.relative_to(tmp_path / "events") for file in (tmp_path / "events").rglob("*.jsonl")}
+
+    assert _ends_of_calls(lines, "'a'") == [
+        (0, "0.0", "ok", False),
+        (0, "0.1/1.0", "ok", False),
+        (1, "0.0", "ok", True),
+        (1, "0.1/1.0", "ok", True),
+        (1, "0.1/2.0", "ok", False),
+    ]
+    assert [(line["task_attempt"], line["status"], line["replayed"]) for line in calls] == [
+        (0, "started", False),
+        (1, "started", True),
+        (1, "ok", False),
+    ]
+    assert len({(line["subagent"], line["session"], line["call_id"], line["run_number"]) for line in calls}) == 1
+    assert folders == {Path("%4cogged%20job/agent-delegating")}
+    failed = [line for line in lines if line["status"] == "failed"]
+    assert [(line["task_attempt"], line["what"], line["key"]) for line in failed] == [(0, "execution", "'poison'")]
