@@ -6,6 +6,7 @@ It knows nothing of what is measured between inputs and meter.
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,9 @@ def environment(settings: Mapping[str, str] | None = None) -> StreamExecutionEnv
     """Return a local environment of one subtask that has the measuring operators."""
     configuration = Configuration()
     configuration.set_string("python.executable", sys.executable)
+    # Flink's default keeps checkpoints in memory and refuses one above 5 MiB: the inputs that an agent holds can be more.
+    configuration.set_string("execution.checkpointing.storage", "filesystem")
+    configuration.set_string("execution.checkpointing.dir", f"file://{tempfile.gettempdir()}/checkpoints")
     for key, value in (settings or {}).items():
         configuration.set_string(key, value)
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
