@@ -17,7 +17,7 @@ from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.failure import describe_failure
 from flink_agents_subagent._flink.host import OperatorHost
 from flink_agents_subagent._flink.port import JavaHost
-from flink_agents_subagent._flink.process import set_up_process
+from flink_agents_subagent._flink.process import note_end, set_up_process
 from flink_agents_subagent._flink.selector import load_selector, select_keys
 
 __all__ = [
@@ -157,6 +157,7 @@ def stop_loop(instance: str) -> None:
     with _loops_lock:
         _loops.pop(instance, None)
     _java.pop(instance, None)
+    note_end()
 
 
 @_entry_point
@@ -186,6 +187,7 @@ def close_key(instance: str) -> None:
     """Forget a key selector."""
     _selectors.pop(instance, None)
     _java.pop(instance, None)
+    note_end()
 
 
 def _loop_of(instance: str) -> BackgroundLoop:

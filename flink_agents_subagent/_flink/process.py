@@ -1,14 +1,18 @@
-"""What all operators of a TaskManager's process share: switch interval, collector, logging, search path. Owns these settings."""
+"""What all operators of a TaskManager's process share: switch interval, collector, logging, search path. Owns these settings.
+
+It also clears away what attempts that have ended left in the process.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["set_up_process"]
+__all__ = ["note_end", "set_up_process"]
 
 _SWITCH_INTERVAL_SECONDS = 0.0005
 """How long the task thread waits for the interpreter at most while another thread computes; Python's own default is tenfold."""
@@ -20,6 +24,17 @@ _OF_INTERPRETER = "_pemja"
 """The module that the bridge makes for each interpreter, in the place of the one before."""
 _UNPACKED = "python-dist-"
 """Part of the name of every folder into which Flink unpacks files of a job."""
+
+_has_ended = threading.Event()
+"""Whether an operator was closed since the last full collection."""
+
+
+def note_end() -> None:
+    """Note that an operator was closed.
+
+    Thread: any.
+    """
+    _has_ended.set()
 
 
 def set_up_process() -> None:
@@ -37,7 +52,18 @@ def set_up_process() -> None:
         root.setLevel(logging.INFO)
     # Each interpreter adds its paths again, and attempts that have ended leave theirs.
     sys.path[:] = dict.fromkeys(path for path in sys.path if _UNPACKED not in path or Path(path).exists())
+    _collect_ended()
     _empty_modules_of_interpreters()
+
+
+def _collect_ended() -> None:
+    """Free what attempts that have ended left: an engine, and an author's objects, refer to themselves in circles.
+
+    By itself the collector would come to them some dozens of attempts later. Not when they end: their threads may still run then.
+    """
+    if _has_ended.is_set():
+        _has_ended.clear()
+        gc.collect()
 
 
 def _empty_modules_of_interpreters() -> None:

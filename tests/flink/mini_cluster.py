@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 import threading
 import urllib.request
@@ -31,6 +32,7 @@ from flink_agents_subagent._flink.shipping import JAR, add_jar
 
 __all__ = ["Folder", "Job", "MiniCluster"]
 
+_PACKAGE = "io.github.flinkagents.subagent."
 _SLOTS = 8
 _SECONDS = 40.0
 
@@ -97,6 +99,15 @@ class MiniCluster:
         # One crossing; asking thread by thread would see another moment each time.
         shown = self.jvm.java.lang.Thread.getAllStackTraces().keySet().toString()
         return len(re.findall(rf"Thread\[{re.escape(prefix)}", shown))
+
+    def objects(self, name: str) -> int:
+        """Return how many objects of a class of our jar the JVM has that can be reached."""
+        tool = Path(self.jvm.java.lang.System.getProperty("java.home"), "bin", "jcmd")
+        process = str(self.jvm.java.lang.ProcessHandle.current().pid())
+        command = [tool, process, "GC.class_histogram"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - a tool of the JDK, on our own process
+        # A class loader for each job: the class is there several times.
+        return sum(int(count) for count in re.findall(rf"(\d+) +\d+ +{re.escape(_PACKAGE + name)}\s", done.stdout))
 
     def close(self) -> None:
         """Stop the cluster."""

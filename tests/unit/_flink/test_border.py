@@ -6,6 +6,8 @@ import gc
 import logging
 import struct
 import sys
+import weakref
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
@@ -163,6 +165,30 @@ def test_modules_of_ended_interpreters_are_emptied(monkeypatch: pytest.MonkeyPat
     assert vars(ended) == {"__name__": "_pemja"}
     assert (vars(newest)["JINT_ID"], other.__name__) == (1, "other")
     sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("end", [entry.stop_loop, entry.close_key])
+def test_what_an_ended_attempt_left_is_collected_by_the_next(end: Callable[[str], object]) -> None:
+    """Objects in circles go with the next attempt, and not some dozens of attempts later [P3, PF9]."""
+
+    class Left:
+        circle: Left
+
+    left, interval = Left(), sys.getswitchinterval()
+    left.circle = left
+    is_there = weakref.ref(left)
+    gc.disable()
+
+    try:
+        del left
+        end("ended")
+        assert is_there() is not None
+        set_up_process()
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)
+
+    assert is_there() is None
 
 
 @pytest.mark.parametrize(("before", "after"), [(700, 50_000), (100_000, 100_000), (0, 0)])

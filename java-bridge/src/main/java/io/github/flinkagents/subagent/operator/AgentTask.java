@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * One attempt of an agent operator: the engine on the Python side, the store, and what connects them with Flink.
@@ -75,7 +76,7 @@ final class AgentTask implements AutoCloseable {
                 Math.toIntExact(parts.settings.numberOption("max-abandoned-calls")),
                 parts.userClasses,
                 wakeUp::wake,
-                this::fail);
+                failing(failure, wakeUp));
         gathering = new Gathering(parts.mailbox, this::handOverInputs);
         journal = new JournalAppender(store, failure, wakeUp::wake);
         retained = new RetainedCheckpoints(storeSettings.retainedCheckpoints(), parts.restored.positions());
@@ -196,6 +197,9 @@ final class AgentTask implements AutoCloseable {
         if (eventLog != null) {
             eventLog.close();
         }
+        if (host != null) {
+            host.close();
+        }
         store.close();
     }
 
@@ -215,9 +219,12 @@ final class AgentTask implements AutoCloseable {
         enter(EntryPoint.DRAIN, instance, journal.takeAcknowledged(), now());
     }
 
-    private void fail(Throwable error) {
-        failure.set(error);
-        wakeUp.wake();
+    /** Not a method of the task: threads of calls hold it, which may outlive the task. */
+    private static Consumer<Throwable> failing(TaskFailure failure, WakeUp wakeUp) {
+        return error -> {
+            failure.set(error);
+            wakeUp.wake();
+        };
     }
 
     private void stopSubagentCalls() {

@@ -16,46 +16,54 @@ package io.github.flinkagents.subagent.operator;
 import io.github.flinkagents.subagent.protocol.OnAnyThread;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.util.function.RunnableWithException;
+import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Brings the mailbox thread back to what waits for it: any number of calls before it comes make one mail. */
+/**
+ * Brings the mailbox thread back to what waits for it: any number of calls before it comes make one mail.
+ *
+ * <p>Threads of calls hold it, and a call that nobody waits for any more may run on for long. So nothing of the task can be
+ * reached from here any more once it is closed.
+ */
 @OnAnyThread
 final class WakeUp {
-    private final MailboxExecutor mailbox;
-    private final RunnableWithException drain;
     private final AtomicBoolean isScheduled = new AtomicBoolean();
-    private volatile boolean isClosed;
+    /** Null once closed. */
+    private volatile @Nullable Sleeper sleeper;
 
     WakeUp(MailboxExecutor mailbox, RunnableWithException drain) {
-        this.mailbox = mailbox;
-        this.drain = drain;
+        this.sleeper = new Sleeper(mailbox, drain);
     }
+
+    private record Sleeper(MailboxExecutor mailbox, RunnableWithException drain) {}
 
     /** Schedules one drain; what was made available before this call is seen by it. */
     void wake() {
-        if (isClosed || !isScheduled.compareAndSet(false, true)) {
+        Sleeper woken = sleeper;
+        if (woken == null || !isScheduled.compareAndSet(false, true)) {
             return;
         }
         try {
-            mailbox.execute(this::run, "Take completions and acknowledgements");
+            woken.mailbox.execute(this::run, "Take completions and acknowledgements");
         } catch (RejectedExecutionException taskEnds) {
             // The task has closed its mailbox: what waits is for nobody any more.
-            isClosed = true;
+            close();
         }
     }
 
     /** Ignores later calls, and a mail that is still queued. */
     void close() {
-        isClosed = true;
+        sleeper = null;
     }
 
     private void run() throws Exception {
         // First, so that what comes while the drain runs is not missed.
         isScheduled.set(false);
-        if (!isClosed) {
-            drain.run();
+        Sleeper woken = sleeper;
+        if (woken != null) {
+            woken.drain.run();
         }
     }
 }

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The border on the Java side: failures keep their identity, threads are checked. */
@@ -58,7 +59,39 @@ class EngineHostTest {
         assertThat(failure.isSet()).isTrue();
     }
 
+    /** Python may keep the host for many restarts: of the attempt nothing is kept with it [P3, PF9]. */
+    @Test
+    void close_letsGoOfTheAttempt() throws Exception {
+        EngineHost[] kept = new EngineHost[1];
+
+        boolean isReleased = Released.isReleased(() -> {
+            EngineHost.Effects effects = effects(null);
+            kept[0] = new EngineHost(failure, effects, 8);
+            kept[0].close();
+            return effects;
+        });
+
+        assertThat(isReleased).isTrue();
+        assertThat(kept[0]).isNotNull();
+    }
+
+    /** Threads that outlive the task are ignored; the engine, which must not call any more, is told so [P3, P5]. */
+    @Test
+    void close_ignoresOtherThreads() {
+        EngineHost host = host(null);
+        host.close();
+
+        assertThatCode(host::wake).doesNotThrowAnyException();
+        assertThatCode(() -> host.callSubagent(1, 1, new byte[0])).doesNotThrowAnyException();
+        assertThatCode(() -> host.cancelSubagentCall(1)).doesNotThrowAnyException();
+        assertThatThrownBy(host::now).hasMessageContaining("after the task had ended");
+    }
+
     private EngineHost host(RuntimeException thrown) {
+        return new EngineHost(failure, effects(thrown), 8);
+    }
+
+    private static EngineHost.Effects effects(RuntimeException thrown) {
         EngineHost.Outputs outputs = new EngineHost.Outputs() {
             @Override
             public void emit(byte[] payload, long timestamp) {
@@ -72,8 +105,7 @@ class EngineHostTest {
                 throw new UnsupportedOperationException();
             }
         };
-        EngineHost.Effects effects = new EngineHost.Effects(
+        return new EngineHost.Effects(
                 outputs, null, () -> 0L, null, null, null, null, call -> {}, null, null, null, null, null);
-        return new EngineHost(failure, effects, 8);
     }
 }

@@ -66,6 +66,22 @@ class WakeUpTest {
         assertThat(drains).isZero();
     }
 
+    /** A worker that outlives the task keeps nothing of it [P3, PF9]. */
+    @Test
+    void close_letsGoOfTheTask() throws Exception {
+        WakeUp[] kept = new WakeUp[1];
+
+        boolean isReleased = Released.isReleased(() -> {
+            byte[] task = new byte[1];
+            kept[0] = new WakeUp(mailbox, () -> drains += task.length);
+            kept[0].close();
+            return task;
+        });
+
+        assertThat(isReleased).isTrue();
+        assertThatCode(kept[0]::wake).doesNotThrowAnyException();
+    }
+
     /** A worker that comes when the task has ended is not told so by an exception [P5]. */
     @Test
     void wake_closedMailbox_isIgnored() {
