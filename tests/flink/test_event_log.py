@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.flink.agents import Delegating
+from tests.flink.agents import Delegating, Scripted
 from tests.flink.board import Board
 from tests.flink.mini_cluster import Folder, Job, MiniCluster, until
 
@@ -77,3 +78,47 @@ def test_calls_are_logged_once_as_made_and_once_as_replayed(
     assert folders == {Path("%4cogged%20job/agent-delegating")}
     failed = [line for line in lines if line["status"] == "failed"]
     assert [(line["task_attempt"], line["what"], line["key"]) for line in failed] == [(0, "execution", "'poison'")]
+
+
+def _logged(job_identifier: str) -> list[dict[str, Any]]:
+    """Return what the logger of the event log got, as the cluster's log has it."""
+    texts = [file.read_text(encoding="utf-8") for file in Path(os.environ["FLINK_LOG_DIR"]).glob("*.log")]
+    lines = [line.partition("io.github.flinkagents.subagent.events")[2] for text in texts for line in text.splitlines()]
+    events = [json.loads(line[line.index("{") :]) for line in lines if line.endswith("}")]
+    return [event for event in events if event["job"] == job_identifier]
+
+
+def test_lines_reach_a_logger_of_their_own(cluster: MiniCluster, board: Board, folder: Folder) -> None:
+    """Flink's logging has each line as a message of its own [E7.2]."""
+    folder.options = {"event-log": "slf4j", "job-identifier": "told to a logger"}
+    folder.feed({"key": "a", "id": 1, "do": [["call", "told"]]})
+    job = Job.run(cluster, folder, Scripted())
+    job.commit(folder, 1)
+    job.cancel()
+
+    until(lambda: len(_logged("told to a logger")) >= 7, "the lines of a run")
+    assert [(event["what"], event["status"]) for event in _logged("told to a logger")] == [
+        ("run", "started"),
+        ("execution", "started"),
+        ("call", "started"),
+        ("call", "ok"),
+        ("event", "sent"),
+        ("execution", "ok"),
+        ("run", "ok"),
+    ]
+
+
+def test_a_folder_that_cannot_be_made_fails_the_job(
+    cluster: MiniCluster, board: Board, folder: Folder, tmp_path: Path
+) -> None:
+    """With its name and the remedy; nothing has run then [E7.2]."""
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    folder.options = {"event-log": "file", "event-log.file.directory": str(taken)}
+    job = Job.run(cluster, folder, Scripted(), restart__strategy_type="none")
+
+    failure = job.wait()
+
+    assert failure is not None
+    assert str(taken) in failure
+    assert "Make event-log.file.directory a folder on each TaskManager's machine" in failure

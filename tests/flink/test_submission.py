@@ -28,6 +28,7 @@ _REFUSALS = [
     "the outputs of agent 'echo' are already taken as pickle, not json; map that stream, or apply the agent a second time",
     "call env.set_option('on-action-error', 'dead-letter') before apply()",
     "max-concurrent-checkpoints is 2, but the Kafka store deletes records by the order of checkpoints",
+    "event-log is 'file', and event-log.file.directory is not set; set it to a folder",
 ]
 
 

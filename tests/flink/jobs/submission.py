@@ -282,6 +282,11 @@ def overlapping_checkpoints() -> AgentOutput:
     return env.from_list(ORDERS, lambda order: order.user, str).apply(Echo())
 
 
+def log_without_folder() -> AgentOutput:
+    """Return the output of an agent whose event log has no place."""
+    return environment(event_log="file").from_list(ORDERS, lambda order: order.user, str).apply(Echo())
+
+
 def refusals() -> Any:
     """Collect the messages of wrong submissions."""
     env = environment()
@@ -302,6 +307,7 @@ def refusals() -> Any:
         applied.to_json_datastream,
         applied.dead_letters,
         lambda: overlapping_checkpoints().to_datastream(),
+        lambda: log_without_folder().to_datastream(),
     ]
     return [_message(call) for call in wrong]
 

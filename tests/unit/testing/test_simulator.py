@@ -58,6 +58,17 @@ def test_a_sound_agent_passes_and_is_reported() -> None:
     assert report.result.memory == {"ada": {"total": 30}, "ben": {"total": 30}}
 
 
+def test_an_event_log_changes_nothing() -> None:
+    """Neither where the process can die, nor what comes of it [E7.2, E8.2]."""
+    options = {"event-log": "file", "event-log.level": "verbose"}
+
+    plain = simulate_crashes(_agent(call_and_count), INPUTS, seeds=5)
+    logged = simulate_crashes(_agent(call_and_count), INPUTS, seeds=5, options=options)
+
+    assert (logged.points, logged.crashes, logged.repeated_calls) == (plain.points, plain.crashes, plain.repeated_calls)
+    assert (logged.result.values, logged.result.memory) == (plain.result.values, plain.result.memory)
+
+
 def test_time_chance_and_ids_of_the_context_pass() -> None:
     """What the context gives is the same in every replay, with and without records; it may differ between runs [E2.5, E8.2]."""
 
