@@ -179,13 +179,17 @@ class CallDesk:
         slot.state = SlotState.RUNNING
         slot.started_ms = self._core.now_ms
         self._running[call] = slot
-        name = metric.CALLS_RECONCILED if slot.is_reconciling else metric.CALLS_STARTED
+        figures = self._core.meter.calls[slot.label]
+        figures.in_flight += 1
         course = slot.course
         if course is not None:
             course.is_sent = course.is_running = True
-            name = metric.CALLS_REPEATED if course.agains else name
-        self._core.count(name, slot.label)
-        self._core.count(metric.CALLS_IN_FLIGHT, slot.label, 1)
+        if course is not None and course.agains:
+            self._core.count(metric.CALLS_REPEATED, slot.label)
+        elif slot.is_reconciling:
+            self._core.count(metric.CALLS_RECONCILED, slot.label)
+        else:
+            figures.started += 1
         if self._core.log is not None:
             self._core.log.call_started(slot)
         on_loop = slot.pool is self._coroutines
@@ -203,7 +207,7 @@ class CallDesk:
         self._leave(slot)
         if slot.course is not None and self._has_gone_on(slot, slot.course, outcome, is_cancelled=is_cancelled):
             return
-        self._core.observe(metric.CALL_LATENCY, slot.label, self._core.now_ms - slot.started_ms)
+        self._core.meter.calls[slot.label].latency_ms.append(self._core.now_ms - slot.started_ms)
         if isinstance(outcome, CallReturned):
             if slot.spec.used is not None:
                 for name, amount in slot.spec.used(outcome.value).items():
@@ -311,13 +315,14 @@ class CallDesk:
         self._leave(slot)
 
     def _leave(self, slot: Slot) -> None:
-        self._core.count(metric.CALLS_IN_FLIGHT, slot.label, -1)
+        self._core.meter.calls[slot.label].in_flight -= 1
         pool = slot.pool
         # The slot must not look queued or running while others are started.
         slot.state = SlotState.PAUSED
         if pool is not None:
             pool.running -= 1
-            self._fill(pool)
+            if pool.waiting:
+                self._fill(pool)
 
     def _settle(self, slot: Slot) -> None:
         self._cancel_time_out(slot)
@@ -355,8 +360,9 @@ class CallDesk:
         if self._core.log is not None:
             self._core.log.call_ended(slot, status, live)
         self._append(slot, Record("o", status=status, attempts=slot.attempts + 1, value=value, live=live))
-        self._cancel_time_out(slot)
-        if slot.course is None or slot.course.spec.then is None or status != "ok":
+        if slot.time_out is not None:
+            self._cancel_time_out(slot)
+        if slot.holds_turn and (slot.course is None or slot.course.spec.then is None or status != "ok"):
             self.turns.give_back(slot)
 
     def _append(self, slot: Slot, record: Record) -> None:

@@ -7,7 +7,18 @@ from collections import defaultdict
 from flink_agents_subagent._engine import metric
 from flink_agents_subagent._engine.effects import Count, Metric, Observe
 
-__all__ = ["Meter"]
+__all__ = ["CallFigures", "Meter"]
+
+
+class CallFigures:
+    """What every call of one label changes."""
+
+    __slots__ = ("in_flight", "latency_ms", "started")
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.in_flight = 0
+        self.latency_ms: list[int] = []
 
 
 class Meter:
@@ -22,6 +33,7 @@ class Meter:
         "_values",
         "acknowledge_latency_ms",
         "active_runs",
+        "calls",
         "journal_bytes",
         "journal_records",
         "parked_executions",
@@ -36,6 +48,8 @@ class Meter:
         self.journal_records = 0
         self.journal_bytes = 0
         self.acknowledge_latency_ms: list[int] = []
+        self.calls: defaultdict[str, CallFigures] = defaultdict(CallFigures)
+        """By label."""
         self._counts: defaultdict[tuple[str, str], int] = defaultdict(int)
         self._values: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
 
@@ -55,6 +69,11 @@ class Meter:
         self._counts[metric.JOURNAL_BYTES, ""] += self.journal_bytes
         if self.acknowledge_latency_ms:
             self._values[metric.ACKNOWLEDGE_LATENCY, ""] += self.acknowledge_latency_ms
+        for label, figures in self.calls.items():
+            self._counts[metric.CALLS_STARTED, label] += figures.started
+            self._counts[metric.CALLS_IN_FLIGHT, label] += figures.in_flight
+            if figures.latency_ms:
+                self._values[metric.CALL_LATENCY, label] += figures.latency_ms
         counts, values = self._counts, self._values
         self._begin()
         return [
