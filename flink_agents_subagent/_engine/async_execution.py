@@ -229,12 +229,12 @@ class AsyncExecution(Execution):
         core = self.core
         if core.thread != get_ident() or (core.current is not self and core.current is not None):
             raise self.refuse_use("await of a handle")
-        if slot.spec.starts_at_await and not slot.is_open and slot.state is SlotState.HELD and not self.is_sealed:
+        if slot.spec.starts_at_await and not slot.is_open and slot.state == SlotState.HELD and not self.is_sealed:
             self._let_go(slot)
 
     def cancel_call(self, slot: Slot) -> None:
         """Cancel a call for the author (E3.11)."""
-        if self.is_sealed or slot.state is SlotState.CLOSED:
+        if self.is_sealed or slot.state == SlotState.CLOSED:
             return
         if slot.spec.scope is not None:
             slot.state = SlotState.CLOSED
@@ -326,7 +326,7 @@ class AsyncExecution(Execution):
         if record.kind == "i":
             if slot.course is not None:
                 slot.course.take_intent(record.time_ms)
-            if slot.state is SlotState.HELD:
+            if slot.state == SlotState.HELD:
                 slot.was_intended = True
             else:
                 self.run.unreleased.append(slot)
@@ -350,8 +350,8 @@ class AsyncExecution(Execution):
         if slot.spec.scope is not None:
             self._own_children().time_out(slot, record)
             return
-        is_cancelled = slot.state is SlotState.CLOSED
-        is_replayed = slot.state is SlotState.HELD
+        is_cancelled = slot.state == SlotState.CLOSED
+        is_replayed = slot.state == SlotState.HELD
         if is_replayed:
             self.core.count(metric.CALLS_REPLAYED, slot.label)
         slot.state = SlotState.CLOSED

@@ -55,8 +55,12 @@ def spec_of(
         raise TypeError(f"a durable call needs a function, not {func!r}; pass the function and its arguments apart")
     reconciler, durable_id, timeout, retry = options
     name, arguments = identify(func, args, kwargs, durable_id)
+    if kwargs:
+        call: Callable[..., Any] = functools.partial(func, *args, **kwargs)
+    else:
+        call = functools.partial(func, *args) if args else func
     return CallSpec(
-        functools.partial(func, *args, **kwargs) if args or kwargs else func,
+        call,
         name,
         arguments,
         is_coroutine_function(func),

@@ -78,9 +78,9 @@ class CallDesk:
 
     def release(self, slot: Slot) -> None:
         """Let a call go ahead: replay is over, nothing recorded decides it, and its intent is durable if it has one (E3.6)."""
-        if slot.state is SlotState.INTENDED:
+        if slot.state == SlotState.INTENDED:
             self._enqueue(slot)
-        elif slot.state is not SlotState.HELD:
+        elif slot.state != SlotState.HELD:
             return
         elif slot.course is not None:
             self._release_with_course(slot, slot.course)
@@ -122,7 +122,7 @@ class CallDesk:
         slot.attempts = record.attempts
         retry = slot.spec.retry
         slot.retry_at_ms = record.time_ms + (0 if retry is None else pause_ms(retry, record))
-        if slot.state is SlotState.PAUSED:
+        if slot.state == SlotState.PAUSED:
             self._resume_later(slot)
 
     def _begin(self, slot: Slot) -> None:
@@ -168,7 +168,7 @@ class CallDesk:
     def _fill(self, pool: CallPool) -> None:
         while pool.waiting and pool.has_room():
             slot = pool.waiting.popleft()
-            if slot.state is SlotState.QUEUED:
+            if slot.state == SlotState.QUEUED:
                 self._core.count(metric.CALLS_WAITING, slot.label, -1)
                 pool.running += 1
                 self._start(slot)
@@ -203,7 +203,7 @@ class CallDesk:
         if slot is None:
             self._late(call)
             return
-        is_cancelled = slot.state is SlotState.CLOSED
+        is_cancelled = slot.state == SlotState.CLOSED
         self._leave(slot)
         if slot.course is not None and self._has_gone_on(slot, slot.course, outcome, is_cancelled=is_cancelled):
             return
@@ -280,7 +280,7 @@ class CallDesk:
 
     def _time_out(self, slot: Slot) -> None:
         slot.time_out = None
-        if slot.state is SlotState.CLOSED:
+        if slot.state == SlotState.CLOSED:
             self._stop_running(slot)
             if slot.course is not None:
                 self._end_cancelled(slot, slot.course)
@@ -293,7 +293,7 @@ class CallDesk:
         self._record(slot, "timeout", b"", None)
 
     def _stop(self, slot: Slot) -> None:
-        if slot.state is SlotState.RUNNING:
+        if slot.state == SlotState.RUNNING:
             self._stop_running(slot)
         elif slot.state in (SlotState.QUEUED, SlotState.BATCHED):
             self._core.count(metric.CALLS_WAITING, slot.label, -1)

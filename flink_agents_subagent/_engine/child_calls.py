@@ -63,7 +63,7 @@ class ChildCalls:
 
     def time_out(self, slot: Slot, record: Record) -> None:
         """Take the record of a time-out, which may have been overtaken by the end of the call."""
-        if slot.state is SlotState.CLOSED:
+        if slot.state == SlotState.CLOSED:
             return
         if not slot.is_open:
             raise Mismatch("the code has not awaited the sub-agent call that timed out there")

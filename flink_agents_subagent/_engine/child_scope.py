@@ -274,7 +274,7 @@ class ChildScope(Scope):
         for execution in self._active:
             execution.prepare()
         timeout_ms = self.slot.spec.timeout_ms
-        if timeout_ms is not None and self.is_running and self._deadline is None and self.slot.state is SlotState.HELD:
+        if timeout_ms is not None and self.is_running and self._deadline is None and self.slot.state == SlotState.HELD:
             # What the records say has passed counts; an outage does not.
             spent_ms = self._caller.journal.clock_ms - self._opened_ms
             when_ms = self.core.now_ms + max(0, timeout_ms - spent_ms)

@@ -46,7 +46,7 @@ class Journal:
         """What the first record says of the run; None as long as there is no record."""
         self._last_number = self.records[-1].number if self.records else 0
         self._new_markers = list(markers)
-        self.markers = self._passed_markers()
+        self.markers = self._passed_markers() if records or markers else _NO_MARKERS
         self.unpatched = _NO_MARKERS
         """Patch points at which this life of the run went the old way."""
 

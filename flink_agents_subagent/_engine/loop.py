@@ -13,7 +13,7 @@ import heapq
 import logging
 import math
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from typing import Any, Protocol
 
 from flink_agents_subagent._engine.faults import EngineStopped
@@ -98,6 +98,27 @@ class _Timer:
         return (self.when, self.number) < (other.when, other.number)
 
 
+class _Callback(asyncio.Handle):
+    """A handle that does not ask its loop for asyncio's debug mode, which measures wall time: each call has two of them."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        callback: Callable[..., Any],
+        args: Sequence[Any],
+        loop: ExecutionLoop,
+        context: contextvars.Context | None,
+    ) -> None:
+        self._context = contextvars.copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = None
+        self._source_traceback = None
+
+
 class ExecutionLoop(RefusingLoop):
     """One loop per async execution, run by its owner until idle.
 
@@ -111,6 +132,7 @@ class ExecutionLoop(RefusingLoop):
         self._timers: list[_Timer] = []
         self._cancelled_timers = 0
         self.numbers = 0
+        """The creation number of the newest task or future."""
         self._tasks: list[LoopTask] = []
         self._prune_above = _FEW
         self._generators: list[AsyncGenerator[Any, Any]] = []
@@ -129,18 +151,14 @@ class ExecutionLoop(RefusingLoop):
         """Whether the author's code has made tasks."""
         return len(self._tasks) > 1
 
-    def next_number(self) -> int:
-        """Return the creation number of the next task or future."""
-        self.numbers += 1
-        return self.numbers
-
     def register(self, task: LoopTask) -> int:
         """Keep a task that is being made, for `shut_down`; returns its creation number."""
         if len(self._tasks) >= self._prune_above:
             self._tasks = [kept for kept in self._tasks if not kept.done()]
             self._prune_above = max(_FEW, 2 * len(self._tasks))
         self._tasks.append(task)
-        return self.next_number()
+        self.numbers += 1
+        return self.numbers
 
     def has_work(self) -> bool:
         """Tell whether `run` would do anything now."""
@@ -279,7 +297,7 @@ class ExecutionLoop(RefusingLoop):
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> asyncio.Handle:
         """Run the callback after those that wait already."""
-        handle = asyncio.Handle(callback, args, self, context)
+        handle = _Callback(callback, args, self, context)
         if not self._is_stopped:
             self._ready.append(handle)
         return handle

@@ -147,8 +147,7 @@ class RunJournal:
 
     def _unrecorded_before(self, record: Record) -> Sequence[UnrecordedRun]:
         """Return the runs that the first record of this one has to name."""
-        unrecorded = self._core.unrecorded
-        return () if unrecorded.is_empty else unrecorded.take(self._run.key, self._room_in(record))
+        return self._core.unrecorded.take(self._run.key, self._room_in(record))
 
     def _room_in(self, record: Record) -> int:
         """Return how many runs a record can name: a quarter of its limit at most, and never what its value needs."""
@@ -330,7 +329,7 @@ class RunJournal:
             self._trust()
         record.time_ms = self._core.now_ms
         if records.head is None:
-            unrecorded = self._unrecorded_before(record)
+            unrecorded = () if self._core.unrecorded.is_empty else self._unrecorded_before(record)
             record.head = records.head = JournalHead(self.fingerprint(), self.started_ms, unrecorded)
         elif record.kind == "r":
             # A reset may discard the record that had the head.

@@ -136,7 +136,7 @@ class Turns:
         now_ms = self._core.now_ms
         while batch.waiting and batch.has_turn(now_ms):
             following = batch.waiting.popleft()
-            if following.state is SlotState.BATCHED:
+            if following.state == SlotState.BATCHED:
                 batch.take_turn(now_ms)
                 following.holds_turn = True
                 self._core.count(metric.CALLS_WAITING, following.label, -1)
