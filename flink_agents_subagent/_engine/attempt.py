@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flink_agents_subagent._engine.call_spec import is_coroutine_function
 from flink_agents_subagent._engine.effects import CallOrigin
 from flink_agents_subagent._engine.outcome import asked_pause_ms
 from flink_agents_subagent._engine.record import Record
 from flink_agents_subagent._engine.slot import Slot
 from flink_agents_subagent.context import RetryPolicy
 
-__all__ = ["function_of", "is_coroutine", "may_retry", "origin_of", "pause_ms"]
+__all__ = ["function_of", "may_retry", "origin_of", "pause_ms"]
 
 
 def may_retry(slot: Slot, error: BaseException) -> bool:
@@ -38,13 +37,6 @@ def pause_ms(retry: RetryPolicy, failed: Record) -> int:
 def function_of(slot: Slot) -> Callable[[], object]:
     """Return what the attempt calls."""
     return slot.spec.reconciler if slot.is_reconciling and slot.spec.reconciler is not None else slot.spec.func
-
-
-def is_coroutine(slot: Slot) -> bool:
-    """Tell whether the attempt runs on the background loop."""
-    if slot.is_reconciling:
-        return is_coroutine_function(slot.spec.reconciler)
-    return slot.spec.is_coroutine
 
 
 def origin_of(slot: Slot) -> CallOrigin:

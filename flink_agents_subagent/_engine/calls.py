@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from flink_agents_subagent._engine import metric
-from flink_agents_subagent._engine.attempt import function_of, is_coroutine, may_retry, origin_of, pause_ms
+from flink_agents_subagent._engine.attempt import function_of, may_retry, origin_of, pause_ms
+from flink_agents_subagent._engine.call_spec import is_coroutine_function
 from flink_agents_subagent._engine.core import EngineCore
 from flink_agents_subagent._engine.course import Course
 from flink_agents_subagent._engine.effects import (
@@ -156,7 +157,8 @@ class CallDesk:
         slot.is_reconciling = slot.was_intended and slot.spec.reconciler is not None
         slot.was_intended = False
         slot.state = SlotState.QUEUED
-        pool = slot.pool = self._coroutines if is_coroutine(slot) else self._blocking
+        on_loop = is_coroutine_function(slot.spec.reconciler) if slot.is_reconciling else slot.spec.is_coroutine
+        pool = slot.pool = self._coroutines if on_loop else self._blocking
         if pool.has_room():
             # Whoever waited has been served: places are filled as soon as they are free.
             pool.running += 1

@@ -222,7 +222,8 @@ class Run(Scope):
         kind = record.kind
         if kind != "r":
             try:
-                execution = self.find(record.execution)
+                address = record.execution
+                execution = self.execution_at(address) if type(address) is int else self.find(address)
                 if execution is not None:
                     execution.deliver(record)
             except Mismatch as mismatch:

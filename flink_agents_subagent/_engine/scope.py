@@ -141,10 +141,7 @@ class Scope(ABC):
                     return False
             if execution.children is not None and not self._visit_children(execution, active):
                 return False
-        for execution in active:
-            if execution.is_done:
-                self._active = [kept for kept in active if not kept.is_done]
-                break
+        self._active = [execution for execution in active if not execution.is_done]
         return True
 
     def _visit_children(self, execution: Execution, active: list[Execution]) -> bool:

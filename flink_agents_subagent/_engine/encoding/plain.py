@@ -69,9 +69,17 @@ def _encode_dict(pairs: Mapping[Any, Any], depth: int) -> bytes | None:
             return None
     parts = [b"d", _u32(len(pairs))]
     for name in sorted(pairs):
-        part = encode_plain(pairs[name], depth)
-        if part is None:
-            return None
+        item = pairs[name]
+        part: bytes | None
+        if type(item) is str:
+            # Told here as well, because most fields are text.
+            data = item.encode("utf-8", "surrogatepass")
+            length = len(data)
+            part = (_TEXT_HEADS[length] if length < _SHORT else b"s" + _u32(length)) + data
+        else:
+            part = encode_plain(item, depth)
+            if part is None:
+                return None
         parts += (_names.get(name) or _encode_name(name), part)
     return b"".join(parts)
 
