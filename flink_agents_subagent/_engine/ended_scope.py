@@ -63,6 +63,9 @@ class EndedScope:
     def cancel(self) -> None:
         """End without an outcome."""
         self.is_over = True
+        log = self._caller.core.log
+        if log is not None:
+            log.scope_ended(self.slot, "cancelled", None, is_replayed=True)
 
     def abandon(self, *, is_final: bool) -> None:  # noqa: ARG002 - nothing of it is open
         """End with the caller, or with the task."""

@@ -61,6 +61,10 @@ class EventLog:
             self._next_run += 1
         self._tell(run, "run", "started", replayed=run.is_replaying, **self._value("input", event.input))
 
+    def run_forgotten(self, run: Run) -> None:
+        """Take back that calls of a run have begun: it begins anew, and what was told of it is taken back too."""
+        self._calls = {slot: begun_ms for slot, begun_ms in self._calls.items() if slot.execution.run is not run}
+
     def run_ended(self, run: Run, *, has_failed: bool) -> None:
         """Tell that a run has ended; of one that has failed, that its input is dead-lettered."""
         status = "dead-letter" if has_failed else "ok"

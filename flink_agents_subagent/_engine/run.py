@@ -101,6 +101,8 @@ class Run(Scope):
 
     def _forget(self) -> None:
         self.journal.give_back()
+        if self.core.log is not None:
+            self.core.log.run_forgotten(self)
         self.step = self._events_sent = 0
         self.is_over = False
         self.torn = None

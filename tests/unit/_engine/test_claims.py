@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flink_agents_subagent._engine.checkpoint import decode_key_entry
-from flink_agents_subagent._engine.effects import Append, StartCall, WriteRunNumber
+from flink_agents_subagent._engine.effects import Append, Log, StartCall, WriteRunNumber
 from flink_agents_subagent._engine.encoding import TypeRegistry, ValueCodec
 from flink_agents_subagent._engine.record import decode_record
 from flink_agents_subagent.context import RunnerContext
@@ -175,6 +175,21 @@ def test_a_restore_of_an_older_checkpoint_may_give_a_journal_back(on_action_erro
     assert again.of(StartCall) == []
     assert again.outputs == first.outputs + second.outputs
     assert again.counted("unclaimed_journals") == 0
+
+
+def test_a_run_that_begins_anew_is_told_once() -> None:
+    """What the event log had of its first try is taken back with its other effects [E7.2, E4.4]."""
+    first = ticked(every_third, Disk(), 2)
+    second = ticked(every_third, after(first.snapshot()), 1)
+
+    again = ticked(every_third, after(Disk(), first, second), 3, event_log="standard")
+
+    entries = [effect.entry for effect in again.of(Log)]
+    told = [(entry["run"], entry["what"], entry["status"]) for entry in entries if entry["what"] != "event"]
+    around = [("run", "started"), ("execution", "started"), ("execution", "ok"), ("run", "ok")]
+    assert [it for it in told if it[1] != "call"] == [(run, *it) for run in (1, 2, 3) for it in around]
+    assert [it for it in told if it[1] == "call"] == [(3, "call", "ok")]
+    assert [entry["replayed"] for entry in entries if entry["what"] == "call"] == [True]
 
 
 def test_an_input_that_fails_does_not_keep_the_journal_of_an_identical_one() -> None:

@@ -445,3 +445,33 @@ def test_a_line_is_one_json_object(time_ms: int, text: str) -> None:
     line = lines.line({"time_ms": time_ms, "what": "run", "key": "\ud800 ü\n"})
 
     assert line == f'{{"time": "{text}", "job": "a\\nb", "subtask": 0, "what": "run", "key": "\\ud800 \\u00fc\\n"}}'
+
+
+def test_a_cancelled_sub_agent_call_is_told_on_replay_too() -> None:
+    """Live, and after a restore by which it was over [E7.2, I7, N3]."""
+
+    async def waiting(event: InputEvent, ctx: RunnerContext) -> None:
+        await ctx.durable_execute_async(ask_shop, "never")
+
+    async def caller(event: InputEvent, ctx: RunnerContext) -> None:
+        future = ask(ctx, "child")
+        await asyncio.wait([asyncio.ensure_future(future)], timeout=1)
+        future.cancel()
+        await ctx.durable_execute_async(ask_shop, "last")
+
+    made = agent(caller, child=agent(waiting, name="child"))
+    before = host_of(made, **_STANDARD)
+    before.start()
+    before.input("a")
+    before.advance(1000)
+    before.acknowledge()
+    before.snapshot()
+    after = host_of(made, before, **_STANDARD)
+
+    of_child = [
+        [told[1:] for told in _told(host, "replayed", "subagent") if told[-1] == "child"] for host in (before, after)
+    ]
+    assert of_child == [
+        [("started", False, "child"), ("cancelled", False, "child")],
+        [("started", True, "child"), ("cancelled", True, "child")],
+    ]
