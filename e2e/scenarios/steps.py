@@ -168,14 +168,12 @@ def _wait_until_still(run: ScenarioRun) -> None:
 
 def _zombie(run: ScenarioRun, step: Zombie) -> None:
     run.wait_for(step.at)
-    asked = run.asked("c")
-    run.desks.set_faults([Fault("hold", f"/{job.index}/c", times=_HELD) for job in run.jobs])
-    run.wait_for_requests("c", _HELD - 1, asked)
     (name,) = run.cluster.taskmanagers
-    paused_ns = run.cluster.pause_taskmanager(name)
+    # Each call that it has begun is sent: one that it was about to send would go out when it wakes, and nobody could stop it.
+    with _everything_held(run):
+        paused_ns = run.cluster.pause_taskmanager(name)
     run.interrupted(paused_ns)
     run.deaths += 1
-    run.desks.set_faults([])
     run.cluster.start_taskmanager()
     run.wait_until_running()
     run.wait_for(1.0)
