@@ -8,6 +8,7 @@ import json
 import pickle
 import sys
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -83,8 +84,8 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         found: Any = self._types.get(f"{module}:{name}")
         if found is None and module == _ROW_MODULE:
-            # A row's constructor takes names, values and kind; the kind is an enum of numbers.
-            found = {"_create_row": _row, "RowKind": int}.get(name)
+            # A row's constructor takes names, values and kind.
+            found = {"_create_row": _row, "RowKind": _RowKind}.get(name)
         if found is not None:
             return found
         try:
@@ -100,6 +101,15 @@ def _missing(module: str, name: str, error: Exception) -> str:
         else "install its module where the job runs, or ship it with python.files"
     )
     return f"an input holds a {module}.{name}, which is not known here ({error}); {remedy}"
+
+
+class _RowKind(Enum):
+    """PyFlink's, which some releases of Python pickle by value and others, as 3.11.2, by name."""
+
+    INSERT = 0
+    UPDATE_BEFORE = 1
+    UPDATE_AFTER = 2
+    DELETE = 3
 
 
 def _row(names: Any, values: Any, _kind: Any = None) -> Record:

@@ -95,12 +95,14 @@ def test_an_unknown_class_is_named_with_the_remedy(module: str, says: str) -> No
         decoder("pickle", {})(f"\x80\x03c{module}\nNothing\n.".encode("latin-1"))
 
 
+@pytest.mark.parametrize("kind", ["(RowKind, (kind.value,))", "(getattr, (RowKind, kind.name))"])
 @pytest.mark.parametrize("names", [["user", "n"], None])
-def test_rows_become_records(names: list[str] | None) -> None:
-    """A pickled PyFlink row is taken apart without importing PyFlink [P7, E3.3]."""
+def test_rows_become_records(names: list[str] | None, kind: str) -> None:
+    """A pickled PyFlink row is taken apart without importing PyFlink, in either way that Python pickles enums [P7, E3.3]."""
     code = (
         "import pickle, sys\n"
-        "from pyflink.common import Row\n"
+        "from pyflink.common import Row, RowKind\n"
+        f"RowKind.__reduce_ex__ = lambda kind, protocol: {kind}\n"
         f"row = Row('ann', 1); names = {names!r}\n"
         "row.set_field_names(names) if names else None\n"
         "sys.stdout.buffer.write(pickle.dumps([row], 3))"
