@@ -9,10 +9,11 @@ import gc
 import logging
 import sys
 import threading
+from collections import deque
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["note_end", "set_up_process"]
+__all__ = ["note_end", "note_interpreter", "set_up_process"]
 
 _SWITCH_INTERVAL_SECONDS = 0.0005
 """How long the task thread waits for the interpreter at most while another thread computes; Python's own default is tenfold."""
@@ -27,6 +28,8 @@ _UNPACKED = "python-dist-"
 
 _has_ended = threading.Event()
 """Whether an operator was closed since the last full collection."""
+_of_interpreters: deque[ModuleType] = deque()
+"""The bridge's modules that are not emptied yet, oldest first."""
 
 
 def note_end() -> None:
@@ -35,6 +38,16 @@ def note_end() -> None:
     Thread: any.
     """
     _has_ended.set()
+
+
+def note_interpreter() -> None:
+    """Note the module that the bridge has made for a new interpreter; one that another thread's has replaced by now stays behind.
+
+    Thread: the interpreter's own.
+    """
+    module = sys.modules.get(_OF_INTERPRETER)
+    if module is not None:
+        _of_interpreters.append(module)
 
 
 def set_up_process() -> None:
@@ -69,11 +82,15 @@ def _collect_ended() -> None:
 def _empty_modules_of_interpreters() -> None:
     """Empty the modules that interpreters have left: nothing frees them, and every thread of an ended attempt had one.
 
-    What is in use of them (one function) was taken from them when the bridge was first imported, which is long over.
+    What is in use of them (one function) was taken from them when the bridge was first imported, which is long over. They are noted and not
+    looked for: `gc.get_objects` would hold the tuples that other threads are just making, and making them would fail.
     """
     newest = sys.modules.get(_OF_INTERPRETER)
-    for left in gc.get_objects():
-        if type(left) is ModuleType and left is not newest and vars(left).get("__name__") == _OF_INTERPRETER:
-            vars(left).clear()
-            # Who goes through all modules expects it.
-            left.__name__ = _OF_INTERPRETER
+    for _ in range(len(_of_interpreters)):
+        left = _of_interpreters.popleft()
+        if left is newest:
+            _of_interpreters.append(left)
+            continue
+        vars(left).clear()
+        # Who goes through all modules expects it.
+        left.__name__ = _OF_INTERPRETER

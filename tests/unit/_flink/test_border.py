@@ -156,14 +156,31 @@ def test_the_process_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_modules_of_ended_interpreters_are_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the bridge leaves of each interpreter shrinks to a bare module; the newest and other modules stay whole [P3, PF9]."""
     ended, newest, other = (ModuleType(name) for name in ("_pemja", "_pemja", "other"))
-    vars(newest)["JINT_ID"] = 1
-    monkeypatch.setitem(sys.modules, "_pemja", newest)
     interval = sys.getswitchinterval()
+    for module in (ended, newest, newest):
+        vars(module)["JINT_ID"] = 1
+        monkeypatch.setitem(sys.modules, "_pemja", module)
+        entry.note_interpreter()
 
     set_up_process()
 
     assert vars(ended) == {"__name__": "_pemja"}
     assert (vars(newest)["JINT_ID"], other.__name__) == (1, "other")
+    monkeypatch.setitem(sys.modules, "_pemja", other)
+    set_up_process()
+    assert vars(newest) == {"__name__": "_pemja"}
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("name", ["get_objects", "get_referrers"])
+def test_opening_takes_hold_of_no_foreign_objects(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """An operator that opens asks for no object of the process: a tuple that another thread is just making would fail [P3]."""
+    interval = sys.getswitchinterval()
+    monkeypatch.setattr(gc, name, lambda *_: pytest.fail(f"gc.{name} was called"))
+    entry.note_interpreter()
+
+    set_up_process()
+
     sys.setswitchinterval(interval)
 
 

@@ -60,6 +60,8 @@ final class PythonEnvironment implements AutoCloseable {
             "            site.addsitedir(fas_site)",
             "        sys._fas_sites = fas_all",
             "    import " + EntryPoint.MODULE + " as fas",
+            // A package of another release may have none; the handshake is still to come, and says so.
+            "    getattr(fas, 'note_interpreter', int)()",
             "except BaseException:",
             "    import traceback",
             "    fas_error = traceback.format_exc()",
