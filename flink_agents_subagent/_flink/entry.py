@@ -17,7 +17,7 @@ from flink_agents_subagent._flink.background import BackgroundLoop
 from flink_agents_subagent._flink.failure import describe_failure
 from flink_agents_subagent._flink.host import OperatorHost
 from flink_agents_subagent._flink.port import JavaHost
-from flink_agents_subagent._flink.process import note_end, note_interpreter, set_up_process
+from flink_agents_subagent._flink.process import note_end, set_up_process
 from flink_agents_subagent._flink.selector import load_selector, select_keys
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "drain",
     "handshake",
     "keys_of",
-    "note_interpreter",
     "open",
     "open_key",
     "process",

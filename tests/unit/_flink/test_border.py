@@ -17,7 +17,7 @@ from flink_agents_subagent._flink import entry
 from flink_agents_subagent._flink.failure import describe_failure
 from flink_agents_subagent._flink.keyed import KeyedState, MailboxStore, pack_entries
 from flink_agents_subagent._flink.metrics import Metrics
-from flink_agents_subagent._flink.process import set_up_process
+from flink_agents_subagent._flink.process import note_interpreter, set_up_process
 from flink_agents_subagent.errors import ReplayMismatchError, StoreError
 from tests.unit._flink.fakes import FakeJava
 
@@ -160,7 +160,7 @@ def test_modules_of_ended_interpreters_are_emptied(monkeypatch: pytest.MonkeyPat
     for module in (ended, newest, newest):
         vars(module)["JINT_ID"] = 1
         monkeypatch.setitem(sys.modules, "_pemja", module)
-        entry.note_interpreter()
+        note_interpreter()
 
     set_up_process()
 
@@ -177,7 +177,7 @@ def test_opening_takes_hold_of_no_foreign_objects(monkeypatch: pytest.MonkeyPatc
     """An operator that opens asks for no object of the process: a tuple that another thread is just making would fail [P3]."""
     interval = sys.getswitchinterval()
     monkeypatch.setattr(gc, name, lambda *_: pytest.fail(f"gc.{name} was called"))
-    entry.note_interpreter()
+    note_interpreter()
 
     set_up_process()
 

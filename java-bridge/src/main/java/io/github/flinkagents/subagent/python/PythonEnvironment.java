@@ -60,8 +60,9 @@ final class PythonEnvironment implements AutoCloseable {
             "            site.addsitedir(fas_site)",
             "        sys._fas_sites = fas_all",
             "    import " + EntryPoint.MODULE + " as fas",
+            "    import flink_agents_subagent._flink.process as fas_process",
             // A package of another release may have none; the handshake is still to come, and says so.
-            "    getattr(fas, 'note_interpreter', int)()",
+            "    getattr(fas_process, 'note_interpreter', int)()",
             "except BaseException:",
             "    import traceback",
             "    fas_error = traceback.format_exc()",
